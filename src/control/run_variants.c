@@ -1,0 +1,288 @@
+/* The variants: for each a crew, for each of its cells a record, whatever happens to the crew. */
+#include "control/run_parts.h"
+
+#include "base/json.h"
+#include "report/progress.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NCCL_SUBSYS "INIT,ENV,GRAPH,P2P,SHM,NET"
+
+/* A variant while it runs. */
+struct course {
+    struct lp_job *job;
+    const struct lp_variant *variant;
+    json_t *entry; /* of head.variants; borrowed */
+    struct lp_crew *crew;
+    int last_crew;
+    char library_path[1024];
+    struct lp_recover history;
+    struct lp_seconds seconds;
+    size_t outcomes[LP_NOUTCOMES];
+    bool over;            /* no more crews */
+    char why[512];        /* why it is over */
+    enum lp_outcome rest; /* outcome of the cells that are left then */
+};
+
+json_t *lp_job_variants_json(const struct lp_job *job)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < job->plan.variants.n; i++) {
+        const struct lp_variant *variant = &job->plan.variants.item[i];
+        char words[1024];
+
+        json_array_append_new(list, json_pack("{s:s, s:i, s:o, s:o, s:s, s:o, s:n, s:o, s:[], s:[], s:n, s:n, s:n}", "name",
+                                              variant->name, "repeat", variant->repeat, "env", lp_variant_env_json(variant),
+                                              "env_words", lp_json_text(lp_variant_words(variant, words, sizeof(words))), "when",
+                                              lp_when_name(variant->when), "nccl", lp_json_text(variant->nccl), "outcome", "reason",
+                                              variant->skip[0] ? lp_json_text(variant->skip) : json_null(), "crews", "logs",
+                                              "acknowledged", "lint", "standing"));
+    }
+    return list;
+}
+
+/* Does anything but graph run in this variant's crews? Then NCCL's log must not grow inside the clock. */
+static bool has_eager(const struct course *course)
+{
+    unsigned timings = course->variant->timings ? course->variant->timings : course->job->options->timings;
+
+    return (timings & ~(1u << LP_GRAPH)) != 0;
+}
+
+/* ---- crews ---- */
+
+static json_t *offer_for(const struct course *course)
+{
+    const struct lp_job *job = course->job;
+    bool host = strcmp(job->plan.device, "host") == 0;
+    const char *nccl = course->variant->nccl ? course->variant->nccl : job->options->nccl;
+    json_t *stations = json_array();
+
+    for (int r = 0; r < job->plan.nranks; r++)
+        json_array_append_new(stations, json_pack("[{s:i, s:i}]", "device", job->machine.rank[r].device, "rank", r));
+    return json_pack("{s:s, s:s, s:s, s:o, s:i, s:i, s:I, s:I, s:o, s:b, s:b}", "do", "offer", "device", job->plan.device,
+                     "library", job->plan.library, "nccl", lp_json_text(nccl), "nranks", job->plan.nranks, "workers",
+                     job->plan.nranks, "arena_bytes", (json_int_t)job->plan.arena_bytes, "bounce_bytes",
+                     (json_int_t)(host ? LP_HOST_BOUNCE_BYTES : 0), "stations", stations, "export", host, "page", 1);
+}
+
+static void note_crew(struct course *course)
+{
+    json_t *logs = json_object_get(course->entry, "logs");
+
+    course->last_crew = lp_crew_id(course->crew);
+    json_array_append_new(json_object_get(course->entry, "crews"), json_integer(course->last_crew));
+    for (int i = 0; i < lp_crew_size(course->crew); i++) {
+        json_array_append_new(logs, lp_json_text(lp_crew_log(course->crew, i)));
+        if (lp_crew_nccl_log(course->crew, i)[0])
+            json_array_append_new(logs, lp_json_text(lp_crew_nccl_log(course->crew, i)));
+    }
+}
+
+static void start_crew(struct course *course)
+{
+    struct lp_job *job = course->job;
+    char name[LP_NAME_MAX + 8];
+    struct lp_crew_spec spec;
+    json_t *env, *changes = lp_variant_env_json(course->variant);
+
+    snprintf(name, sizeof(name), "%.60s%s", course->variant->name, course->variant->repeat ? "-again" : "");
+    for (char *p = name; *p; p++)
+        if (*p == '/' || *p == ' ')
+            *p = '_';
+    lp_job_crew_spec(job, name, job->plan.nranks, &spec, &env);
+    json_object_update(env, changes);
+    spec.nccl_log = strcmp(job->plan.library, "nccl") == 0;
+    spec.nccl_subsys = has_eager(course) ? NCCL_SUBSYS : NCCL_SUBSYS ",TUNING";
+    course->crew = lp_crew_start(job->crews, &spec);
+    json_decref(changes);
+    json_decref(env);
+    if (course->crew)
+        note_crew(course);
+}
+
+static void end_crew(struct course *course)
+{
+    lp_job_end_crew(course->job, course->crew, &course->seconds.end);
+    course->crew = NULL;
+}
+
+/* ---- records ---- */
+
+static void add(struct course *course, struct lp_record *record)
+{
+    snprintf(record->variant, sizeof(record->variant), "%s", course->variant->name);
+    record->repeat = course->variant->repeat;
+    record->link_gbps = course->job->link_gbps;
+    snprintf(record->library_path, sizeof(record->library_path), "%s", course->library_path);
+    course->outcomes[record->outcome]++;
+    lp_job_add(course->job, record);
+}
+
+static void add_untried(struct course *course, const struct lp_cell *cell, enum lp_outcome outcome, const char *reason)
+{
+    struct lp_record record = {.cell = *cell, .crew = course->last_crew, .outcome = outcome, .checked.first_rank = -1};
+
+    record.algbw_gbps = record.busbw_gbps = record.latency_us = (double)NAN;
+    snprintf(record.reason, sizeof(record.reason), "%s", reason);
+    add(course, &record);
+}
+
+/* A loss that cost the crew. Two in a row or three in all end the variant: what is left is not tried. */
+static void after_loss(struct course *course, const char *reason)
+{
+    if (lp_recover_bad(&course->history))
+        return;
+    course->over = true;
+    course->rest = LP_SKIPPED;
+    snprintf(course->why, sizeof(course->why), "not tried: the variant keeps failing (%.400s)", reason);
+}
+
+/* A crew that did not come up: the cell in hand pays. What a worker refuses with a reason it refuses every time. */
+static void lose_start(struct course *course, const struct lp_cell *cell, const struct lp_loss *why)
+{
+    static const enum lp_outcome outcomes[] = {[LP_LOSS_HANG] = LP_HANG, [LP_LOSS_CRASH] = LP_CRASH, [LP_LOSS_REPLY] = LP_FAILED};
+
+    if (why->kind == LP_LOSS_SIGNAL || why->kind == LP_LOSS_AGENT)
+        return;
+    add_untried(course, cell, outcomes[why->kind], why->reason);
+    if (why->kind != LP_LOSS_REPLY) {
+        after_loss(course, why->reason);
+        return;
+    }
+    course->over = true;
+    course->rest = LP_FAILED;
+    snprintf(course->why, sizeof(course->why), "%s", why->reason);
+}
+
+/* A crew for the next cell; false when there is none and the cell has its record. */
+static bool need_crew(struct course *course, const struct lp_cell *cell)
+{
+    struct lp_loss why = {.kind = LP_LOSS_CRASH, .reason = "out of memory"};
+
+    if (course->crew)
+        return true;
+    start_crew(course);
+    if (course->crew && lp_job_open_crew(course->job, course->crew, offer_for(course), course->library_path,
+                                         sizeof(course->library_path), &course->seconds, &why))
+        return true;
+    end_crew(course);
+    lose_start(course, cell, &why);
+    return false;
+}
+
+static void measure(struct course *course, const struct lp_cell *cell)
+{
+    struct lp_job *job = course->job;
+    struct lp_record record;
+
+    if (!need_crew(course, cell))
+        return;
+    if (!lp_measure_cell(course->crew, job->link->clock, cell, &job->limits, &job->iteration, &course->seconds, &record)) {
+        end_crew(course);
+        return;
+    }
+    add(course, &record);
+    if (lp_crew_usable(course->crew)) {
+        lp_recover_good(&course->history);
+        return;
+    }
+    end_crew(course);
+    after_loss(course, record.reason);
+}
+
+/* ---- the whole variant ---- */
+
+static const char *outcome_of(const struct course *course, size_t cells)
+{
+    size_t good = course->outcomes[LP_DONE] + course->outcomes[LP_UNSUPPORTED] + course->outcomes[LP_SKIPPED];
+
+    if (course->outcomes[LP_DONE] == 0 && course->outcomes[LP_WRONG] == 0)
+        return "failed";
+    return good == cells && !course->over ? "ok" : "partly";
+}
+
+static void finish_entry(struct course *course)
+{
+    const struct lp_seconds *seconds = &course->seconds;
+    size_t cells = 0;
+
+    for (int i = 0; i < LP_NOUTCOMES; i++)
+        cells += course->outcomes[i];
+    json_object_set_new(course->entry, "outcome", json_string(outcome_of(course, cells)));
+    if (course->over)
+        json_object_set_new(course->entry, "reason", lp_json_text(course->why));
+    json_object_set_new(course->entry, "seconds",
+                        json_pack("{s:f, s:f, s:f, s:f, s:f}", "start", seconds->start, "init", seconds->init, "measure",
+                                  seconds->measure, "check", seconds->check, "end", seconds->end));
+}
+
+static void run_variant(struct course *course)
+{
+    struct lp_job *job = course->job;
+
+    for (size_t i = 0; i < job->plan.cells.n && lp_job_going(job); i++) {
+        const struct lp_planned *planned = &job->plan.cells.item[i];
+
+        if (!lp_plan_has(course->variant, job->options, &planned->cell))
+            continue;
+        if (planned->skip[0])
+            add_untried(course, &planned->cell, LP_SKIPPED, planned->skip);
+        else if (course->over)
+            add_untried(course, &planned->cell, course->rest, course->why);
+        else
+            measure(course, &planned->cell);
+    }
+    end_crew(course);
+    finish_entry(course);
+}
+
+/* Time still to come: estimates, stretched by how the variants so far compared with theirs. */
+static double time_left(const struct lp_job *job, size_t done, double spent)
+{
+    double planned = 0.0, left = 0.0;
+
+    for (size_t i = 0; i < job->plan.variants.n; i++) {
+        double one = lp_plan_variant_seconds(&job->plan, job->options, &job->plan.variants.item[i]);
+
+        *(i <= done ? &planned : &left) += one;
+    }
+    return planned > 0.0 ? left * spent / planned : -1.0;
+}
+
+static void say_progress(const struct course *course, size_t index, double spent)
+{
+    const struct lp_seconds *s = &course->seconds;
+    char label[LP_NAME_MAX + 8];
+    struct lp_progress progress = {
+        .index = index + 1,
+        .total = course->job->plan.variants.n,
+        .label = lp_variant_label(course->variant->name, course->variant->repeat, label, sizeof(label)),
+        .seconds = s->start + s->init + s->measure + s->check + s->end,
+        .left = time_left(course->job, index, spent),
+    };
+
+    memcpy(progress.cells, course->outcomes, sizeof(progress.cells));
+    lp_progress_say(&progress);
+}
+
+void lp_job_variants(struct lp_job *job)
+{
+    json_t *entries = json_object_get(job->result.head, "variants");
+    int64_t since = lp_clock_now(job->link->clock);
+
+    for (size_t i = 0; i < job->plan.variants.n && lp_job_going(job); i++) {
+        struct course course = {.job = job, .variant = &job->plan.variants.item[i], .entry = json_array_get(entries, i)};
+
+        if (course.variant->skip[0]) {
+            json_object_set_new(course.entry, "outcome", json_string("skipped"));
+        } else {
+            run_variant(&course);
+            say_progress(&course, i, (double)(lp_clock_now(job->link->clock) - since) / 1e9);
+        }
+        lp_job_head(job, json_pack("{s:O}", "variants", entries));
+    }
+}

@@ -1,0 +1,36 @@
+/*
+ * What controller and worker say to each other: one JSON document a line. DESIGN section 1. A request is
+ *   {"crew": 3, "id": 17, "do": "cell", ...}
+ * and gets one reply from each worker of the crew,
+ *   {"crew": 3, "id": 17, "rank": 1, "status": "ok", "reason": null, ...}
+ * A worker speaks unasked twice: {"crew": 3, "rank": 1, "say": "hello", "pid": 4711} once, and
+ * {"say": "at", "phase": "init communicator"} before each step that can block.
+ *
+ *   do       asks                                              reply carries
+ *   survey   device ("auto", "cuda", "host"), library, nccl    machine: what this worker sees
+ *   offer    device, library, nccl, nranks, workers, arena     blob: handles for the others: page, comm_id, send, recv,
+ *            and bounce bytes, stations (per worker: a list    bounce
+ *            of device and rank), peer_access, gate, export, page
+ *   open     blobs of all workers, communicator, ranks         seconds
+ *   cell     cell, communicator, ranks                         slots
+ *   blocks   k, n                                              samples_us, aligned
+ *   check    iterations, first, or prepare, or last            wrong: per iteration, first_offset_bytes
+ *   bye                                                        (and ends)
+ */
+#ifndef LP_CONTROL_WIRE_H
+#define LP_CONTROL_WIRE_H
+
+#include "base/status.h"
+
+#include <jansson.h>
+
+/* A request with crew, id and what to do; add the rest. New reference. */
+json_t *lp_wire_request(int crew, int id, const char *what);
+
+/* A reply to request. reason may be NULL. New reference. */
+json_t *lp_wire_reply(const json_t *request, int rank, enum lp_status st, const char *reason);
+
+/* {"crew", "rank", "say": what}. New reference. */
+json_t *lp_wire_say(int crew, int rank, const char *what);
+
+#endif

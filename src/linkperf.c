@@ -1,0 +1,63 @@
+/*
+ * linkperf: the program that people start, alone or one process per GPU under mpirun. It never touches a GPU itself.
+ */
+#include "base/log.h"
+#include "cmd.h"
+#include "control/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Every rank parses the same line; one of them says what is wrong with it. */
+static bool is_speaker(void)
+{
+    const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (getenv(names[i]))
+            return atoi(getenv(names[i])) == 0;
+    return true;
+}
+
+static enum lp_status make_link(const struct lp_options *options, struct lp_link **out, struct lp_reason *why)
+{
+    int nranks = (int)options->ranks;
+    enum lp_status st = LP_OK;
+
+    if (lp_launched_by_mpi())
+        return lp_link_mpi_create(options->keep_binding, out, why);
+    if (nranks == 0)
+        st = lp_run_count_ranks(options, &nranks, why);
+    return st == LP_OK ? lp_link_local_create(nranks, out, why) : st;
+}
+
+static int run(int argc, char **argv)
+{
+    struct lp_options options;
+    struct lp_reason why = {""};
+    struct lp_link *link = NULL;
+    enum lp_status st = lp_options_parse(argc, argv, &options, &why);
+    int code = 0;
+
+    if (st == LP_OK)
+        st = make_link(&options, &link, &why);
+    if (st == LP_OK && link) {
+        code = lp_run(&options, link, argc, argv);
+        link->close(link);
+    } else if (st != LP_OK) {
+        if (is_speaker() && why.text[0])
+            lp_say("%s", why.text);
+        code = st == LP_ERR_ARG ? 2 : 3;
+    }
+    lp_options_release(&options);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+    if (argc > 1 && strcmp(argv[1], "show") == 0)
+        return lp_cmd_show(argc - 1, argv + 1);
+    return run(argc, argv);
+}

@@ -1,0 +1,249 @@
+/* Judging a survey. How it was made is the worker's see.c; what is planned from it is plan's. */
+#include "machine/survey.h"
+
+#include "base/json.h"
+#include "machine/cpus.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- agreement ---- */
+
+static enum lp_status same_text(json_t *const *seen, int nranks, const char *group, const char *key, const char *what,
+                                struct lp_reason *why)
+{
+    const json_t *first = group ? json_object_get(seen[0], group) : seen[0];
+    const char *mine = lp_json_str(first, key, "none");
+
+    for (int r = 1; r < nranks; r++) {
+        const json_t *other = group ? json_object_get(seen[r], group) : seen[r];
+        const char *theirs = lp_json_str(other, key, "none");
+
+        if (strcmp(mine, theirs) != 0)
+            return lp_because(why, LP_ERR_ENV, "ranks differ in their %s: rank 0 has %s, rank %d has %s", what, mine, r, theirs);
+    }
+    return LP_OK;
+}
+
+static enum lp_status check_agreement(json_t *const *seen, int nranks, struct lp_reason *why)
+{
+    static const struct {
+        const char *group, *key, *what;
+    } same[] = {
+        {NULL, "device", "kind of device"},
+        {"versions", "driver", "driver version"},
+        {"versions", "cuda_runtime", "CUDA runtime version"},
+        {"versions", "nccl_loaded", "NCCL version"},
+        {"versions", "nccl_path", "NCCL library"},
+    };
+    enum lp_status st = LP_OK;
+
+    for (size_t i = 0; i < sizeof(same) / sizeof(same[0]) && st == LP_OK; i++)
+        st = same_text(seen, nranks, same[i].group, same[i].key, same[i].what, why);
+    return st;
+}
+
+/* ---- who uses which GPU ---- */
+
+static const json_t *device_at(const json_t *machine, int index)
+{
+    return json_array_get(json_object_get(machine, "devices"), (size_t)index);
+}
+
+static int find_pci(const json_t *machine, const char *pci)
+{
+    const json_t *devices = json_object_get(machine, "devices");
+
+    for (size_t i = 0; i < json_array_size(devices); i++)
+        if (strcmp(lp_json_str(json_array_get(devices, i), "pci", ""), pci) == 0)
+            return (int)i;
+    return -1;
+}
+
+/* A rank uses device local_rank of those it sees, or the only one; what CUDA_VISIBLE_DEVICES says is respected by that. */
+static enum lp_status place_gpu(const json_t *machine, int rank, int local_rank, struct lp_machine *out, struct lp_reason *why)
+{
+    struct lp_machine_rank *mine = &out->rank[rank];
+    int visible = (int)json_array_size(json_object_get(machine, "devices"));
+    const json_t *device;
+
+    mine->device = visible == 1 ? 0 : local_rank;
+    if (mine->device >= visible)
+        return lp_because(why, LP_ERR_ENV, "rank %d has no GPU: %d are visible to it; start one rank per GPU (-np %d)", rank,
+                          visible, visible);
+    device = device_at(machine, mine->device);
+    lp_json_copy(device, "pci", mine->pci, sizeof(mine->pci));
+    mine->memory_bytes = (size_t)lp_json_int(device, "memory_bytes", 0);
+    lp_cpus_common(lp_json_str(device, "cpus", ""), lp_json_str(machine, "cpus", ""), mine->cpus, sizeof(mine->cpus));
+    for (int r = 0; r < rank; r++)
+        if (strcmp(out->rank[r].pci, mine->pci) == 0)
+            return lp_because(why, LP_ERR_ENV, "ranks %d and %d use the same GPU %s: start one rank per GPU", r, rank, mine->pci);
+    return LP_OK;
+}
+
+static enum lp_status place_ranks(json_t *const *seen, const int *local_rank, struct lp_machine *out, struct lp_reason *why)
+{
+    enum lp_status st = LP_OK;
+
+    for (int r = 0; r < out->nranks && st == LP_OK; r++) {
+        if (strcmp(out->device, "cuda") == 0) {
+            st = place_gpu(seen[r], r, local_rank[r], out, why);
+            out->rank[r].at_rank0 = find_pci(seen[0], out->rank[r].pci);
+        } else {
+            out->rank[r].at_rank0 = r == 0 ? 0 : -1;
+            out->rank[r].memory_bytes = (size_t)lp_json_int(device_at(seen[r], 0), "memory_bytes", 0) / (size_t)out->nranks;
+        }
+    }
+    return st;
+}
+
+static json_t *rank_json(const json_t *machine, const struct lp_machine *found, int rank, int local_rank)
+{
+    const struct lp_machine_rank *mine = &found->rank[rank];
+    json_t *gpu = json_null();
+
+    if (strcmp(found->device, "cuda") == 0)
+        gpu = json_incref((json_t *)device_at(machine, mine->device));
+    return json_pack("{s:i, s:O?, s:i, s:O?, s:O?, s:O?, s:o}", "rank", rank, "host", json_object_get(machine, "host"),
+                     "local_rank", local_rank, "cpus", json_object_get(machine, "cpus"), "numa", json_object_get(gpu, "numa"),
+                     "links", json_object_get(gpu, "links"), "gpu", gpu);
+}
+
+/* ---- the link ---- */
+
+/* What people quote: each NVLink has 25 GB/s per direction nominally (50 since generation 5), and both directions are added up. */
+static json_t *nvlink_json(int links, double gbps)
+{
+    double each = gbps / links;
+    int nominal = each > 40.0 ? 50 : each > 22.0 ? 25 : 20;
+
+    return json_pack("{s:s, s:i, s:f, s:o, s:o}", "kind", "nvlink", "links", links, "gbps", gbps, "words",
+                     json_sprintf("%d NVLinks x %.2f GB/s by the driver; nominal %d GB/s", links, each, links * nominal),
+                     "nominal_words", json_sprintf("%d GB/s", 2 * links * nominal));
+}
+
+/* Line rate of a GPU's links per direction: active NVLinks by the driver's rate, or PCIe generation and width. */
+static json_t *line_json(const json_t *device)
+{
+    const json_t *links = json_object_get(device, "links");
+    int n = (int)lp_json_int(links, "nvlinks", 0);
+    double nvlink = lp_json_num(links, "nvlink_gbps", (double)NAN), pcie = lp_json_num(links, "pcie_gbps", (double)NAN);
+
+    if (n > 0 && isfinite(nvlink))
+        return nvlink_json(n, nvlink);
+    if (n > 0)
+        return json_pack("{s:s, s:i, s:n, s:s}", "kind", "nvlink", "links", n, "gbps", "reason", "the driver gives no link rate");
+    if (isfinite(pcie) && pcie > 0.0)
+        return json_pack("{s:s, s:n, s:f, s:o}", "kind", "pcie", "links", "gbps", pcie, "words",
+                         json_sprintf("PCIe generation %d x%d, its maximum", (int)lp_json_int(links, "pcie_gen", 0),
+                                      (int)lp_json_int(links, "pcie_width", 0)));
+    return json_pack("{s:n, s:n, s:n, s:s}", "kind", "links", "gbps", "reason", "unknown: the driver does not say");
+}
+
+/* The driver's word for pairs of ranks, translated from rank 0's device numbers. */
+static json_t *pairs_json(const json_t *machine, const struct lp_machine *found)
+{
+    const json_t *pairs = json_object_get(machine, "pairs");
+    json_t *list = json_array();
+
+    for (int a = 0; a < found->nranks; a++)
+        for (int b = 0; b < found->nranks; b++) {
+            json_t *word = json_null();
+
+            if (a == b)
+                continue;
+            for (size_t i = 0; i < json_array_size(pairs); i++) {
+                const json_t *pair = json_array_get(pairs, i);
+
+                if (lp_json_int(pair, "src", -1) == found->rank[a].at_rank0 &&
+                    lp_json_int(pair, "dst", -1) == found->rank[b].at_rank0)
+                    word = json_boolean(lp_json_bool(pair, "peer_access", false));
+            }
+            json_array_append_new(list, json_pack("{s:i, s:i, s:o, s:o}", "src", a, "dst", b, "peer_access", word, "reason",
+                                                  json_is_null(word) ? json_string("not visible to rank 0") : json_null()));
+        }
+    return list;
+}
+
+static json_t *host_topology(void)
+{
+    return json_pack("{s:[], s:{s:n, s:n, s:n, s:s}}", "pairs", "line", "kind", "links", "gbps", "reason",
+                     "host memory: copies between processes have no line rate");
+}
+
+/* ---- warnings ---- */
+
+static void warn(json_t *head, json_t *text)
+{
+    json_t *list = json_object_get(head, "warnings");
+
+    if (!list) {
+        list = json_array();
+        json_object_set_new(head, "warnings", list);
+    }
+    json_array_append_new(list, text);
+}
+
+/* More ranks than CPUs, mixed models, a library other than the headers: facts that change what a number means. */
+static void add_warnings(json_t *const *seen, const struct lp_machine *found, json_t *head)
+{
+    const json_t *versions = json_object_get(seen[0], "versions");
+    const char *compiled = lp_json_str(versions, "nccl_compiled", NULL), *loaded = lp_json_str(versions, "nccl_loaded", NULL);
+    int cpus = lp_cpus_count(lp_json_str(seen[0], "cpus", ""));
+
+    if (compiled && loaded && strcmp(compiled, loaded) != 0)
+        warn(head, json_sprintf("NCCL %s is loaded; the worker was compiled with the header of %s", loaded, compiled));
+    if (strcmp(found->device, "host") == 0 && cpus > 0 && cpus < found->nranks)
+        warn(head, json_sprintf("%d ranks share %d CPUs: host memory figures are not for comparison", found->nranks, cpus));
+    if (strcmp(found->device, "cuda") == 0 && cpus == 1)
+        warn(head, json_string("rank 0 may use one CPU only: launch overhead will show in small sizes"));
+    if (found->library_error[0])
+        warn(head, json_sprintf("no collectives: %s", found->library_error));
+    for (int r = 1; r < found->nranks; r++) {
+        const char *first = lp_json_str(device_at(seen[0], found->rank[0].device), "name", "");
+        const char *other = lp_json_str(device_at(seen[r], found->rank[r].device), "name", "");
+
+        if (strcmp(found->device, "cuda") == 0 && strcmp(first, other) != 0)
+            warn(head, json_sprintf("mixed GPU models: rank 0 has %s, rank %d has %s; the slower sets the pace", first, r, other));
+    }
+}
+
+enum lp_status lp_machine_judge(json_t *const *seen, const int *local_rank, int nranks, struct lp_machine *out, json_t *head,
+                                struct lp_reason *why)
+{
+    const json_t *inherited = json_object_get(seen[0], "inherited");
+    enum lp_status st = check_agreement(seen, nranks, why);
+    json_t *ranks = json_array();
+    bool cuda;
+
+    memset(out, 0, sizeof(*out));
+    out->nranks = nranks;
+    out->visible = (int)json_array_size(json_object_get(seen[0], "devices"));
+    lp_json_copy(seen[0], "device", out->device, sizeof(out->device));
+    lp_json_copy(seen[0], "library", out->library, sizeof(out->library));
+    lp_json_copy(seen[0], "library_error", out->library_error, sizeof(out->library_error));
+    out->nvls_set = lp_json_copy(inherited, "NCCL_NVLS_ENABLE", out->nvls, sizeof(out->nvls));
+    cuda = strcmp(out->device, "cuda") == 0;
+    if (st == LP_OK)
+        st = place_ranks(seen, local_rank, out, why);
+    for (int r = 0; r < nranks && st == LP_OK; r++)
+        json_array_append_new(ranks, rank_json(seen[r], out, r, local_rank[r]));
+    json_object_set_new(head, "ranks", ranks);
+    json_object_set_new(head, "device", json_string(out->device));
+    json_object_set(head, "versions", json_object_get(seen[0], "versions"));
+    json_object_set(head, "inherited", json_object_get(seen[0], "inherited"));
+    json_object_set(head, "conf_files", json_object_get(seen[0], "conf_files"));
+    if (st != LP_OK)
+        return st;
+    json_object_set_new(json_object_get(head, "versions"), "kernel", json_incref(json_object_get(seen[0], "kernel")));
+    if (cuda)
+        json_object_set_new(
+            head, "topology",
+            json_pack("{s:o, s:o}", "pairs", pairs_json(seen[0], out), "line", line_json(device_at(seen[0], out->rank[0].device))));
+    else
+        json_object_set_new(head, "topology", host_topology());
+    out->nvlink = strcmp(lp_json_str(json_object_get(json_object_get(head, "topology"), "line"), "kind", ""), "nvlink") == 0;
+    add_warnings(seen, out, head);
+    return LP_OK;
+}

@@ -1,0 +1,50 @@
+/* What the user asked for on the command line, filled once and then const. */
+#ifndef LP_PLAN_OPTIONS_H
+#define LP_PLAN_OPTIONS_H
+
+#include "model/cell.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct lp_options {
+    /* sizes */
+    size_t min_bytes, max_bytes; /* 0: the default of the device */
+    size_t step_bytes;           /* 0: multiply by factor */
+    long factor;
+    /* cells */
+    char collectives[256]; /* comma-separated names; "" is all */
+    enum lp_dtype dtype;
+    enum lp_redop redop;
+    unsigned timings;           /* bit per enum lp_timing */
+    unsigned placements;        /* bit per enum lp_placement */
+    long iters, warmup, checks; /* iters 0: chosen per cell */
+    /* variants */
+    const char *matrix;    /* path, or NULL for the built-in one */
+    const char **variants; /* texts of --variant, in order; owned */
+    size_t nvariants;
+    char only[1024]; /* comma-separated names; "" is all */
+    bool no_link, no_collectives;
+    /* machine */
+    char device[16];    /* "auto", "cuda", "host" */
+    long ranks;         /* of the local link; 0: one per GPU */
+    const char *nccl;   /* path of the library, or NULL */
+    const char *worker; /* path, or NULL for the one beside this program */
+    bool keep_binding;
+    /* limits, in seconds before slowness */
+    double init_timeout, cell_timeout, slowness;
+    /* output */
+    const char *result; /* -J */
+    const char *log_dir;
+    bool longer, dry_run;
+};
+
+/*
+ * Parses argv (argv[0] is the program). --help and --usage print and exit 0. LP_ERR_ARG with one line that names the value,
+ * the accepted ones and the fix. Strings point into argv.
+ */
+enum lp_status lp_options_parse(int argc, char **argv, struct lp_options *out, struct lp_reason *why);
+
+void lp_options_release(struct lp_options *options);
+
+#endif

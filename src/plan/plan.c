@@ -1,0 +1,356 @@
+/* From options and machine to everything that will be measured. Nothing here touches a device. */
+#include "plan/plan.h"
+
+#include "base/units.h"
+#include "collectives/coll.h"
+#include "plan/matrix.h"
+#include "plan/sweep.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Estimates, for the plan and its printed time only. */
+#define CELL_SECONDS      0.05
+#define CREW_SECONDS_CUDA 3.0
+#define CREW_SECONDS_HOST 0.2
+
+#define LINK_BYTES_CUDA ((size_t)512 << 20) /* nvbandwidth's size: launch overhead and caches are below 1 % of it */
+#define LINK_BYTES_HOST ((size_t)16 << 20)
+#define MEMORY_SHARE    0.85 /* of a device's memory that arenas may take: context and library need the rest */
+
+static struct lp_planned *append(struct lp_planned_list *list)
+{
+    struct lp_planned *grown = realloc(list->item, (list->n + 1) * sizeof(*grown));
+
+    if (!grown)
+        return NULL;
+    list->item = grown;
+    memset(&grown[list->n], 0, sizeof(*grown));
+    return &grown[list->n++];
+}
+
+static size_t least_memory(const struct lp_machine *machine)
+{
+    size_t least = machine->rank[0].memory_bytes;
+
+    for (int r = 1; r < machine->nranks; r++)
+        if (machine->rank[r].memory_bytes < least)
+            least = machine->rank[r].memory_bytes;
+    return (size_t)((double)least * MEMORY_SHARE);
+}
+
+/* ---- copies ---- */
+
+static bool is_cuda(const struct lp_machine *machine)
+{
+    return strcmp(machine->device, "cuda") == 0;
+}
+
+static struct lp_planned *add_copy(struct lp_copy_group *group, const struct lp_machine *machine, const char *path,
+                                   const char *pattern)
+{
+    struct lp_planned *planned = append(&group->copies);
+    struct lp_cell *cell = planned ? &planned->cell : NULL;
+
+    if (!cell)
+        return NULL;
+    *cell = (struct lp_cell){.kind = LP_COPY, .dtype = LP_FLOAT, .root = -1, .timing = LP_QUEUED, .warmup = 3, .checks = 1};
+    snprintf(cell->op, sizeof(cell->op), "%s", path);
+    snprintf(cell->library, sizeof(cell->library), "%s", machine->device);
+    snprintf(cell->buffers, sizeof(cell->buffers), "plain");
+    snprintf(cell->pattern, sizeof(cell->pattern), "%s", pattern);
+    snprintf(cell->processes, sizeof(cell->processes), "%s", group->one_worker ? "one" : "ipc");
+    cell->requested_bytes = cell->size_bytes = group->arena_bytes;
+    cell->count = group->arena_bytes / lp_dtype_size(LP_FLOAT);
+    return planned;
+}
+
+/* Every directed pair alone. */
+static enum lp_status add_pairs(struct lp_copy_group *group, const struct lp_machine *machine, const char *path)
+{
+    for (int src = 0; src < machine->nranks; src++)
+        for (int dst = 0; dst < machine->nranks; dst++) {
+            struct lp_planned *planned;
+
+            if (src == dst)
+                continue;
+            planned = add_copy(group, machine, path, "one_way");
+            if (!planned)
+                return LP_ERR_MEMORY;
+            planned->cell.nedges = 1;
+            planned->cell.edges[0] = (struct lp_edge){src, dst};
+            if (group->one_worker && (machine->rank[src].at_rank0 < 0 || machine->rank[dst].at_rank0 < 0))
+                snprintf(planned->skip, sizeof(planned->skip), "peer GPU not visible to this process (CUDA_VISIBLE_DEVICES)");
+        }
+    return LP_OK;
+}
+
+/* Every rank to the next at once: what NCCL's rings do, and so the baseline. */
+static enum lp_status add_ring(struct lp_copy_group *group, const struct lp_machine *machine, const char *path)
+{
+    struct lp_planned *planned = add_copy(group, machine, path, "ring");
+
+    if (!planned)
+        return LP_ERR_MEMORY;
+    planned->cell.nedges = machine->nranks;
+    for (int r = 0; r < machine->nranks; r++)
+        planned->cell.edges[r] = (struct lp_edge){r, (r + 1) % machine->nranks};
+    return LP_OK;
+}
+
+static struct lp_copy_group *add_group(struct lp_plan *plan, const char *name, bool one_worker, bool peer_access, size_t arena)
+{
+    struct lp_copy_group *group = &plan->group[plan->ngroups++];
+
+    *group = (struct lp_copy_group){.one_worker = one_worker, .peer_access = peer_access, .arena_bytes = arena};
+    snprintf(group->name, sizeof(group->name), "%s", name);
+    return group;
+}
+
+static enum lp_status plan_link(const struct lp_machine *machine, struct lp_plan *plan)
+{
+    size_t bytes = is_cuda(machine) ? LINK_BYTES_CUDA : LINK_BYTES_HOST;
+    struct lp_copy_group *group;
+    enum lp_status st;
+
+    while (2 * bytes > least_memory(machine) && bytes > ((size_t)1 << 20))
+        bytes /= 2;
+    if (machine->nranks < 2)
+        return LP_OK;
+    if (!is_cuda(machine)) {
+        group = add_group(plan, "link", false, false, bytes);
+        st = add_pairs(group, machine, "cpu_write");
+        if (st == LP_OK)
+            st = add_pairs(group, machine, "cpu_bounce");
+        return st == LP_OK ? add_ring(group, machine, "cpu_write") : st;
+    }
+    group = add_group(plan, "link-p2p-off", true, false, bytes);
+    st = add_pairs(group, machine, "ce_staged");
+    if (st != LP_OK)
+        return st;
+    group = add_group(plan, "link-p2p-on", true, true, bytes);
+    st = add_pairs(group, machine, "ce_write");
+    if (st == LP_OK)
+        st = add_pairs(group, machine, "sm_write");
+    if (st != LP_OK)
+        return st;
+    group = add_group(plan, "link-ring", false, false, bytes);
+    return add_ring(group, machine, "sm_write");
+}
+
+/* ---- collectives ---- */
+
+static bool list_has(const char *list, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (const char *p = list; *p; p += strcspn(p, ","), p += *p == ',')
+        if (strncmp(p, name, len) == 0 && (p[len] == ',' || p[len] == '\0'))
+            return true;
+    return false;
+}
+
+static enum lp_status add_cell(const struct lp_options *options, const struct lp_machine *machine, const struct lp_coll *coll,
+                               enum lp_timing timing, enum lp_placement placement, size_t size, struct lp_plan *plan)
+{
+    struct lp_planned *planned = append(&plan->cells);
+    size_t limit = least_memory(machine) / 2;
+    struct lp_shape shape;
+    struct lp_cell *cell;
+
+    if (!planned)
+        return LP_ERR_MEMORY;
+    coll->shape(size, options->dtype, machine->nranks, &shape);
+    cell = &planned->cell;
+    *cell = (struct lp_cell){
+        .kind = LP_COLLECTIVE,
+        .dtype = options->dtype,
+        .redop = options->redop,
+        .root = -1,
+        .requested_bytes = size,
+        .size_bytes = shape.size_bytes,
+        .count = shape.count,
+        .placement = placement,
+        .timing = timing,
+        .warmup = (int)options->warmup,
+        .iters = (int)options->iters,
+        .checks = (int)options->checks,
+    };
+    snprintf(cell->op, sizeof(cell->op), "%s", coll->name);
+    snprintf(cell->library, sizeof(cell->library), "%s", machine->library);
+    snprintf(cell->buffers, sizeof(cell->buffers), "plain");
+    if (shape.count == 0)
+        snprintf(planned->skip, sizeof(planned->skip), "%zu bytes is less than one element for each of %d ranks", size,
+                 machine->nranks);
+    else if (size > limit) {
+        char need[32], have[32];
+
+        snprintf(planned->skip, sizeof(planned->skip), "needs two buffers of %s on every rank, %s can be had",
+                 lp_format_about(size, need, sizeof(need)), lp_format_about(2 * limit, have, sizeof(have)));
+    } else if (size > plan->arena_bytes) {
+        plan->arena_bytes = size;
+    }
+    return LP_OK;
+}
+
+static enum lp_status plan_cells(const struct lp_options *options, const struct lp_machine *machine, const size_t *sizes, size_t n,
+                                 unsigned timings, struct lp_plan *plan)
+{
+    /* graphs last: NCCL keeps what a capture registered, and eager modes should not see it */
+    static const enum lp_timing order[] = {LP_PIPELINED, LP_ISOLATED, LP_GRAPH};
+    enum lp_status st = LP_OK;
+
+    for (size_t t = 0; t < sizeof(order) / sizeof(order[0]); t++)
+        for (size_t c = 0; lp_colls[c] && timings & 1u << order[t]; c++)
+            for (size_t s = 0; s < n && (!options->collectives[0] || list_has(options->collectives, lp_colls[c]->name)); s++)
+                for (int p = 0; p < LP_NPLACEMENTS && st == LP_OK; p++)
+                    if (options->placements & 1u << p && (p == LP_OUT_OF_PLACE || lp_colls[c]->flags & LP_COLL_IN_PLACE))
+                        st = add_cell(options, machine, lp_colls[c], order[t], (enum lp_placement)p, sizes[s], plan);
+    return st;
+}
+
+/* ---- variants ---- */
+
+static void skip_where_not_meant(struct lp_variant *variant, const struct lp_machine *machine)
+{
+    bool fits = variant->when == LP_WHEN_ALWAYS || (variant->when == LP_WHEN_NVLINK) == machine->nvlink;
+
+    if (!fits && !variant->skip[0])
+        snprintf(variant->skip, sizeof(variant->skip), "not applicable: for machines with %s",
+                 variant->when == LP_WHEN_NVLINK ? "NVLink" : "PCIe only");
+}
+
+static enum lp_status check_only(const struct lp_options *options, const struct lp_variants *list, struct lp_reason *why)
+{
+    char copy[sizeof(options->only)], *save = NULL;
+
+    snprintf(copy, sizeof(copy), "%s", options->only);
+    for (char *word = strtok_r(copy, ",", &save); word; word = strtok_r(NULL, ",", &save))
+        if (strcmp(word, "default") != 0 && !lp_variants_find(list, word, 0))
+            return lp_because(why, LP_ERR_ARG, "--only: there is no variant '%s'; --dry-run lists them", word);
+    return LP_OK;
+}
+
+/* Those that the user and the machine know, before "default" is put around them. */
+static enum lp_status gather_variants(const struct lp_options *options, const struct lp_machine *machine, struct lp_variants *list,
+                                      struct lp_reason *why)
+{
+    enum lp_status st = options->matrix ? lp_matrix_read(options->matrix, list, why) : lp_matrix_builtin(machine->device, list);
+
+    for (size_t i = 0; i < options->nvariants && st == LP_OK; i++)
+        st = lp_matrix_add_text(options->variants[i], list, why);
+    if (st == LP_OK)
+        st = lp_matrix_check(list, why);
+    return st == LP_OK ? check_only(options, list, why) : st;
+}
+
+static enum lp_status plan_variants(const struct lp_options *options, const struct lp_machine *machine, struct lp_plan *plan,
+                                    struct lp_reason *why)
+{
+    struct lp_variants found = {0};
+    enum lp_status st = lp_locks_make(getenv("LINKPERF_LOCK"), machine->nvls_set ? machine->nvls : NULL, &plan->locks, why);
+
+    if (st == LP_OK)
+        st = gather_variants(options, machine, &found, why);
+    if (st == LP_OK && !lp_variants_add(&plan->variants, "default"))
+        st = LP_ERR_MEMORY;
+    for (size_t i = 0; i < found.n && st == LP_OK; i++) {
+        if (options->only[0] && !list_has(options->only, found.item[i].name))
+            continue;
+        lp_locks_apply(&plan->locks, &found.item[i]);
+        skip_where_not_meant(&found.item[i], machine);
+        st = lp_variants_copy(&plan->variants, &found.item[i]);
+    }
+    if (st == LP_OK && lp_variants_add(&plan->variants, "default"))
+        plan->variants.item[plan->variants.n - 1].repeat = 1;
+    lp_variants_release(&found);
+    return st;
+}
+
+static unsigned all_timings(const struct lp_options *options, const struct lp_variants *variants)
+{
+    unsigned all = options->timings;
+
+    for (size_t i = 0; i < variants->n; i++)
+        all |= variants->item[i].timings;
+    return all;
+}
+
+bool lp_plan_has(const struct lp_variant *variant, const struct lp_options *options, const struct lp_cell *cell)
+{
+    return ((variant->timings ? variant->timings : options->timings) & 1u << cell->timing) != 0;
+}
+
+/* ---- estimates ---- */
+
+static double crew_seconds(const struct lp_plan *plan)
+{
+    return strcmp(plan->device, "cuda") == 0 ? CREW_SECONDS_CUDA : CREW_SECONDS_HOST;
+}
+
+double lp_plan_variant_seconds(const struct lp_plan *plan, const struct lp_options *options, const struct lp_variant *variant)
+{
+    double seconds = variant->skip[0] ? 0.0 : crew_seconds(plan);
+
+    for (size_t i = 0; i < plan->cells.n && !variant->skip[0]; i++)
+        if (!plan->cells.item[i].skip[0] && lp_plan_has(variant, options, &plan->cells.item[i].cell))
+            seconds += CELL_SECONDS;
+    return seconds;
+}
+
+static void estimate(const struct lp_options *options, struct lp_plan *plan)
+{
+    plan->need_bytes = 2 * plan->arena_bytes;
+    plan->seconds = crew_seconds(plan); /* the survey */
+    for (int g = 0; g < plan->ngroups; g++) {
+        plan->seconds += crew_seconds(plan) + CELL_SECONDS * (double)plan->group[g].copies.n;
+        if (2 * plan->group[g].arena_bytes > plan->need_bytes)
+            plan->need_bytes = 2 * plan->group[g].arena_bytes;
+    }
+    for (size_t i = 0; i < plan->variants.n; i++)
+        plan->seconds += lp_plan_variant_seconds(plan, options, &plan->variants.item[i]);
+}
+
+static enum lp_status plan_collectives(const struct lp_options *options, const struct lp_machine *machine, struct lp_plan *out,
+                                       struct lp_reason *why)
+{
+    size_t min = options->min_bytes ? options->min_bytes : 8, n = 0, *sizes = NULL;
+    size_t usual_max = is_cuda(machine) ? (size_t)256 << 20 : (size_t)16 << 20;
+    size_t max = options->max_bytes ? options->max_bytes : min > usual_max ? min : usual_max;
+    enum lp_status st = plan_variants(options, machine, out, why);
+
+    if (st == LP_OK)
+        st = lp_sweep_make(min, max, options->step_bytes, (size_t)options->factor, &sizes, &n, why);
+    if (st == LP_OK)
+        st = plan_cells(options, machine, sizes, n, all_timings(options, &out->variants), out);
+    free(sizes);
+    return st;
+}
+
+enum lp_status lp_plan_make(const struct lp_options *options, const struct lp_machine *machine, struct lp_plan *out,
+                            struct lp_reason *why)
+{
+    enum lp_status st = LP_OK;
+
+    memset(out, 0, sizeof(*out));
+    lp_because(why, LP_OK, "out of memory"); /* what the steps below do not say themselves */
+    out->nranks = machine->nranks;
+    snprintf(out->device, sizeof(out->device), "%s", machine->device);
+    snprintf(out->library, sizeof(out->library), "%s", machine->library);
+    if (!options->no_link)
+        st = plan_link(machine, out);
+    if (st == LP_OK && !options->no_collectives)
+        st = plan_collectives(options, machine, out, why);
+    estimate(options, out);
+    return st;
+}
+
+void lp_plan_release(struct lp_plan *plan)
+{
+    for (int g = 0; g < plan->ngroups; g++)
+        free(plan->group[g].copies.item);
+    free(plan->cells.item);
+    lp_variants_release(&plan->variants);
+    memset(plan, 0, sizeof(*plan));
+}

@@ -1,0 +1,238 @@
+/* Collectives: a table of size by variant for each placement and timing mode, with the link beside it. All columns: view_long. */
+#include "report/views.h"
+
+#include "base/json.h"
+#include "base/units.h"
+#include "report/tables.h"
+#include "report/view_title.h"
+#include "report/view_words.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Up to here people compare microseconds. */
+#define SMALL_BYTES ((size_t)64 << 10)
+
+/* One printed table. */
+struct sheet {
+    const struct lp_grid *grid;
+    enum lp_placement placement;
+    bool on_host, linked; /* linked: there is a baseline to compare with */
+    bool narrow;          /* only the columns that is_kept */
+};
+
+/* Variants that stay when not all fit: what everybody asks about. */
+static bool is_kept(const struct lp_grid_column *column)
+{
+    static const char *const kept[] = {"default", "ring", "tree"};
+
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+        if (strcmp(column->name, kept[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_shown(const struct sheet *sheet, size_t column)
+{
+    return lp_grid_has_column(sheet->grid, sheet->placement, column) && (!sheet->narrow || is_kept(&sheet->grid->column[column]));
+}
+
+/* Whether the narrow table would leave anything out. */
+static bool can_narrow(const struct sheet *sheet)
+{
+    for (size_t c = 0; c < sheet->grid->ncolumns; c++)
+        if (is_shown(sheet, c) && !is_kept(&sheet->grid->column[c]))
+            return true;
+    return false;
+}
+
+static bool has_link(const struct lp_grid *grid, enum lp_placement placement)
+{
+    for (size_t row = 0; row < grid->nrows && lp_grid_has_busbw(grid); row++)
+        if (isfinite(lp_grid_link(grid, placement, row)))
+            return true;
+    return false;
+}
+
+static void add_columns(struct lp_table *table, const struct sheet *sheet)
+{
+    char heading[LP_WORD * 2];
+
+    lp_table_column(table, LP_RIGHT, "size\nbytes");
+    for (size_t c = 0; c < sheet->grid->ncolumns; c++) {
+        snprintf(heading, sizeof(heading), "%s\nGB/s", sheet->grid->column[c].label);
+        if (is_shown(sheet, c))
+            lp_table_column(table, LP_RIGHT, heading);
+    }
+    lp_table_column(table, LP_LEFT, "fastest (not judged)\nvariant");
+    if (sheet->narrow)
+        lp_table_column(table, LP_RIGHT, "fastest\nGB/s");
+    if (!sheet->linked)
+        return;
+    lp_table_column(table, LP_RIGHT,
+                    sheet->on_host ? "link baseline\n(host memory)\nGB/s per direction" : "link baseline\nGB/s per direction");
+    lp_table_column(table, LP_RIGHT, "fastest / link\npercent");
+}
+
+static void add_row(struct lp_table *table, const struct sheet *sheet, size_t row)
+{
+    const struct lp_grid *grid = sheet->grid;
+    const struct lp_record *fastest = lp_grid_fastest(grid, sheet->placement, row);
+    double gbps = lp_grid_gbps(grid, fastest), link = lp_grid_link(grid, sheet->placement, row);
+    char text[LP_WORD];
+
+    lp_table_row(table);
+    lp_table_cell(table, "%s", lp_format_size(lp_grid_size(grid, sheet->placement, row), text, sizeof(text)));
+    for (size_t c = 0; c < grid->ncolumns; c++)
+        if (is_shown(sheet, c))
+            lp_table_cell(table, "%s", lp_title_cell(grid, lp_grid_at(grid, sheet->placement, row, c), text, sizeof(text)));
+    lp_table_cell(table, "%s", fastest ? fastest->variant : "-");
+    if (sheet->narrow)
+        lp_table_cell(table, "%s", lp_words_number(gbps, text, sizeof(text)));
+    if (!sheet->linked)
+        return;
+    lp_table_cell(table, "%s", lp_words_number(link, text, sizeof(text)));
+    lp_table_cell(table, "%s", lp_words_percent(gbps, link, text, sizeof(text)));
+}
+
+static struct lp_table *make_table(const struct sheet *sheet)
+{
+    struct lp_table *table = lp_table_create();
+
+    add_columns(table, sheet);
+    for (size_t row = 0; row < sheet->grid->nrows; row++)
+        if (lp_grid_has_row(sheet->grid, sheet->placement, row))
+            add_row(table, sheet, row);
+    return table;
+}
+
+/* Which variants the narrow table has left out. */
+static void print_left_out(const struct sheet *sheet, FILE *out)
+{
+    const char *gap = "not enough columns here, see --long for: ";
+
+    for (size_t c = 0; c < sheet->grid->ncolumns; c++) {
+        if (is_shown(sheet, c) || !lp_grid_has_column(sheet->grid, sheet->placement, c))
+            continue;
+        fprintf(out, "%s%s", gap, sheet->grid->column[c].label);
+        gap = ", ";
+    }
+    fprintf(out, "\n");
+}
+
+static bool same_trouble(const struct lp_record *a, const struct lp_record *b)
+{
+    char why_a[512], why_b[512];
+
+    return a && b && a->outcome == b->outcome &&
+           strcmp(lp_words_reason(a, why_a, sizeof(why_a)), lp_words_reason(b, why_b, sizeof(why_b))) == 0;
+}
+
+/* The line for one outcome and reason of a variant, with all its sizes; nothing when an earlier row has said it. */
+static void print_trouble(const struct sheet *sheet, size_t column, size_t row, FILE *out)
+{
+    const struct lp_grid *grid = sheet->grid;
+    const struct lp_record *record = lp_grid_at(grid, sheet->placement, row, column);
+    struct lp_runs runs = {0};
+    char sizes[256], reason[512];
+
+    if (!record || record->outcome == LP_DONE)
+        return;
+    for (size_t other = 0; other < grid->nrows; other++) {
+        if (!same_trouble(record, lp_grid_at(grid, sheet->placement, other, column)))
+            continue;
+        if (other < row)
+            return;
+        lp_runs_add(&runs, other, lp_grid_size(grid, sheet->placement, other));
+    }
+    fprintf(out, "%s: %s, %s: %s\n", grid->column[column].label, lp_outcome_name(record->outcome),
+            lp_runs_words(&runs, sizes, sizeof(sizes)), lp_words_reason(record, reason, sizeof(reason)));
+}
+
+static void print_troubles(const struct sheet *sheet, FILE *out)
+{
+    for (size_t c = 0; c < sheet->grid->ncolumns; c++)
+        for (size_t row = 0; row < sheet->grid->nrows; row++)
+            print_trouble(sheet, c, row, out);
+}
+
+static void print_above(const char *name, struct lp_runs *runs, const char *meaning, FILE *out)
+{
+    char sizes[256];
+
+    if (runs->n)
+        fprintf(out, "%s: %s: %s\n", name, lp_runs_words(runs, sizes, sizeof(sizes)), meaning);
+}
+
+/* A share above 100 % is possible, but never to be read without a word (DESIGN section 4). */
+static void print_above_link(const struct sheet *sheet, double line, FILE *out)
+{
+    struct lp_runs above_link = {0}, above_line = {0};
+
+    for (size_t row = 0; row < sheet->grid->nrows && sheet->linked; row++) {
+        const struct lp_record *fastest = lp_grid_fastest(sheet->grid, sheet->placement, row);
+        double gbps = lp_grid_gbps(sheet->grid, fastest);
+
+        if (gbps > line)
+            lp_runs_add(&above_line, row, lp_grid_size(sheet->grid, sheet->placement, row));
+        else if (gbps > lp_grid_link(sheet->grid, sheet->placement, row))
+            lp_runs_add(&above_link, row, lp_grid_size(sheet->grid, sheet->placement, row));
+    }
+    print_above("above link", &above_link,
+                sheet->on_host ? "the fastest busbw is above the baseline of host memory: caches can do that"
+                               : "the fastest busbw is above the link baseline: copy engines can do that up to the line rate",
+                out);
+    print_above("above link and above line rate", &above_line,
+                "expected where the switch reduces (NVLS); otherwise a reason to distrust the run", out);
+}
+
+static void print_sheet(const struct lp_result *result, struct sheet *sheet, FILE *out, int width)
+{
+    struct lp_table *table = make_table(sheet);
+
+    if (width > 0 && lp_table_width(table) > (size_t)width && can_narrow(sheet)) {
+        lp_table_free(table);
+        sheet->narrow = true;
+        table = make_table(sheet);
+    }
+    fprintf(out, "\n");
+    lp_title_group(result, sheet->grid, sheet->placement, out);
+    fprintf(out, ": %s\n", lp_title_quantity(sheet->grid));
+    lp_table_print(table, width, out);
+    lp_table_free(table);
+    if (sheet->narrow)
+        print_left_out(sheet, out);
+    print_troubles(sheet, out);
+    print_above_link(sheet, lp_title_line_gbps(result), out);
+}
+
+static void print_grid(const struct lp_result *result, const struct lp_grid *grid, FILE *out, int width)
+{
+    for (int placement = 0; placement < LP_NPLACEMENTS; placement++) {
+        struct sheet sheet = {.grid = grid, .placement = (enum lp_placement)placement, .on_host = lp_title_on_host(result)};
+        bool any = false;
+
+        sheet.linked = has_link(grid, sheet.placement);
+        for (size_t c = 0; c < grid->ncolumns; c++)
+            any = any || lp_grid_has_column(grid, sheet.placement, c);
+        if (any)
+            print_sheet(result, &sheet, out, width);
+    }
+}
+
+void lp_view_collectives(const struct lp_result *result, FILE *out, int width)
+{
+    struct lp_grids grids;
+    bool small = false;
+
+    if (lp_grids_make(result, &grids) != LP_OK)
+        fprintf(out, "the tables of collectives are missing here: out of memory\n");
+    else
+        for (size_t i = 0; i < grids.n; i++) {
+            print_grid(result, &grids.item[i], out, width);
+            small = small || grids.item[i].requested[0] <= SMALL_BYTES;
+        }
+    if (small)
+        fprintf(out, "\nup to 64K compare the times in microseconds rather than GB/s: --long has them\n");
+    lp_grids_release(&grids);
+}

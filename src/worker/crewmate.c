@@ -1,0 +1,140 @@
+/* Opening and closing what a worker works with. What is then measured on it is bench's. */
+#include "worker/crewmate.h"
+
+#include <string.h>
+
+struct lp_station *lp_crewmate_station(struct lp_crewmate *mate, int rank)
+{
+    for (int i = 0; i < mate->nstations; i++)
+        if (mate->station[i].rank == rank)
+            return &mate->station[i];
+    return NULL;
+}
+
+enum lp_status lp_crewmate_add_station(struct lp_crewmate *mate, int index, int rank, struct lp_reason *why)
+{
+    struct lp_station *station = &mate->station[mate->nstations];
+    const struct lp_device_ops *ops = mate->ops;
+    enum lp_status st;
+
+    *station = (struct lp_station){.index = index, .rank = rank};
+    st = ops->open(index, &station->device, why);
+    if (st != LP_OK)
+        return st;
+    mate->nstations++;
+    st = ops->alloc(station->device, mate->arena_bytes, &station->send, why);
+    if (st == LP_OK)
+        st = ops->alloc(station->device, mate->arena_bytes, &station->recv, why);
+    if (st == LP_OK && mate->bounce_bytes)
+        st = ops->alloc(station->device, mate->bounce_bytes, &station->bounce, why);
+    if (st == LP_OK)
+        st = ops->stream_create(station->device, &station->stream, why);
+    if (st == LP_OK)
+        st = ops->mark_create(station->device, &station->start, why);
+    if (st == LP_OK)
+        st = ops->mark_create(station->device, &station->stop, why);
+    return st;
+}
+
+static enum lp_status enable_pair(struct lp_crewmate *mate, struct lp_station *from, struct lp_station *to)
+{
+    char *error = mate->access_error[from->rank][to->rank];
+    struct lp_reason why = {""};
+    bool yes = false;
+    enum lp_status st = mate->ops->can_access(from->index, to->index, &yes, &why);
+
+    if (st == LP_OK && !yes)
+        lp_because(&why, LP_ERR_UNSUPPORTED, "the driver says no");
+    if (st == LP_OK && yes)
+        st = mate->ops->enable_access(from->device, to->index, &why);
+    if (st == LP_OK && yes)
+        return LP_OK;
+    memcpy(error, why.text, sizeof(mate->access_error[0][0]) - 1);
+    return LP_ERR_UNSUPPORTED;
+}
+
+void lp_crewmate_enable_peers(struct lp_crewmate *mate)
+{
+    mate->peer_access = true;
+    for (int i = 0; i < mate->nstations; i++)
+        for (int k = 0; k < mate->nstations; k++)
+            if (i != k)
+                enable_pair(mate, &mate->station[i], &mate->station[k]);
+}
+
+enum lp_status lp_crewmate_add_gate(struct lp_crewmate *mate, struct lp_reason *why)
+{
+    return mate->ops->gate_create ? mate->ops->gate_create(mate->station[0].device, &mate->gate, why) : LP_OK;
+}
+
+enum lp_status lp_crewmate_add_communicator(struct lp_crewmate *mate, const char *id, struct lp_reason *why)
+{
+    struct lp_station *station = &mate->station[0];
+    enum lp_status st;
+
+    mate->config = (struct lp_comm_config){
+        .rank = mate->rank,
+        .nranks = mate->nranks,
+        .id = id,
+        .device = station->device,
+        .page = mate->page,
+        .send = station->send,
+        .recv = station->recv,
+        .bounce = station->bounce,
+        .peer_send = mate->peer_send,
+        .peer_recv = mate->peer_recv,
+        .peer_bounce = mate->peer_bounce,
+    };
+    st = mate->ops->alloc(station->device, 64, &mate->meeting, why);
+    if (st == LP_OK)
+        st = mate->ops->poison(station->device, station->stream, mate->meeting.ptr, 64, why);
+    if (st == LP_OK)
+        st = mate->ops->stream_sync(station->stream, why);
+    if (st == LP_OK)
+        st = mate->ops->select(station->device, why);
+    return st == LP_OK ? mate->library->comm_create(&mate->config, &mate->comm, why) : st;
+}
+
+static void release_station(struct lp_crewmate *mate, struct lp_station *station)
+{
+    const struct lp_device_ops *ops = mate->ops;
+    struct lp_buffer *buffers[] = {&station->send, &station->recv, &station->bounce};
+
+    if (station->stop)
+        ops->mark_free(station->stop);
+    if (station->start)
+        ops->mark_free(station->start);
+    if (station->stream)
+        ops->stream_free(station->stream);
+    for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++)
+        if (buffers[i]->ptr)
+            ops->free(station->device, buffers[i]);
+    ops->close(station->device);
+}
+
+static void drop_imports(struct lp_crewmate *mate, struct lp_buffer *peers)
+{
+    for (int r = 0; r < LP_MAX_RANKS; r++)
+        if (peers[r].ptr && !lp_crewmate_station(mate, r))
+            mate->ops->drop_import(mate->station[0].device, &peers[r]);
+}
+
+void lp_crewmate_release(struct lp_crewmate *mate)
+{
+    if (mate->comm)
+        mate->library->comm_destroy(mate->comm);
+    if (mate->gate)
+        mate->ops->gate_free(mate->gate);
+    if (mate->nstations > 0) {
+        drop_imports(mate, mate->peer_send);
+        drop_imports(mate, mate->peer_recv);
+        drop_imports(mate, mate->peer_bounce);
+        if (mate->meeting.ptr)
+            mate->ops->free(mate->station[0].device, &mate->meeting);
+    }
+    for (int i = mate->nstations - 1; i >= 0; i--)
+        release_station(mate, &mate->station[i]);
+    if (mate->page)
+        lp_page_free(mate->page);
+    memset(mate, 0, sizeof(*mate));
+}

@@ -1,0 +1,58 @@
+/*
+ * What a worker has open: its devices, arenas, communicator and the page it shares with the others. Filled by the requests
+ * `offer` and `open`; read by those who make operations from cells.
+ */
+#ifndef LP_WORKER_CREWMATE_H
+#define LP_WORKER_CREWMATE_H
+
+#include "worker/op.h"
+
+struct lp_station { /* one opened device with its memory */
+    struct lp_device *device;
+    int index; /* of the device in this process */
+    int rank;  /* whose input it holds: rank of the crew, or in a crew of one the GPU's number */
+    struct lp_stream *stream;
+    struct lp_event_mark *start, *stop;
+    struct lp_buffer send, recv, bounce;
+};
+
+struct lp_crewmate {
+    int rank, nranks; /* of the communicator; nranks is 1 in a crew of one worker that holds all GPUs */
+    const struct lp_device_ops *ops;
+    const struct lp_library_ops *library; /* NULL: a crew for copies only */
+    struct lp_comm *comm;                 /* NULL likewise */
+    struct lp_comm_config config;         /* the library borrows it while comm lives */
+    struct lp_page *page;
+    int nstations;
+    struct lp_station station[LP_MAX_RANKS];
+    size_t arena_bytes, bounce_bytes;
+    /* other workers' memory, by rank; own entries are own buffers; ptr NULL where it was not mapped */
+    struct lp_buffer peer_send[LP_MAX_RANKS], peer_recv[LP_MAX_RANKS], peer_bounce[LP_MAX_RANKS];
+    bool peer_access;                                  /* was enabled between the stations, as far as the driver let it */
+    char access_error[LP_MAX_RANKS][LP_MAX_RANKS][64]; /* by station: why `from` cannot reach `to`; "" when it can */
+    struct lp_gate *gate;                              /* NULL on devices that have none */
+    struct lp_buffer meeting;                          /* a few elements for the untimed operation before a block */
+};
+
+/* The station that holds rank's data in this worker, or NULL. */
+struct lp_station *lp_crewmate_station(struct lp_crewmate *mate, int rank);
+
+/*
+ * Opens device `index` as the station of `rank`: two arenas of mate->arena_bytes, a bounce buffer where bounce_bytes is set,
+ * stream and marks. On failure what was opened stays, for lp_crewmate_release.
+ */
+enum lp_status lp_crewmate_add_station(struct lp_crewmate *mate, int index, int rank, struct lp_reason *why);
+
+/* Enables peer access between all stations; a pair that cannot has its reason in access_error. */
+void lp_crewmate_enable_peers(struct lp_crewmate *mate);
+
+/* Makes the gate, on devices that have one. */
+enum lp_status lp_crewmate_add_gate(struct lp_crewmate *mate, struct lp_reason *why);
+
+/* Makes the communicator on the first station. id is the library's, from one rank. Blocks until all ranks call it. */
+enum lp_status lp_crewmate_add_communicator(struct lp_crewmate *mate, const char *id, struct lp_reason *why);
+
+/* Closes everything, in the order that libraries need: communicator, imports, memory, devices. Safe twice. */
+void lp_crewmate_release(struct lp_crewmate *mate);
+
+#endif
