@@ -59,5 +59,7 @@ int main(int argc, char **argv)
     setvbuf(stdout, NULL, _IOFBF, 1 << 16);
     if (argc > 1 && strcmp(argv[1], "show") == 0)
         return lp_cmd_show(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "lint") == 0)
+        return lp_cmd_lint(argc - 1, argv + 1);
     return run(argc, argv);
 }

@@ -60,6 +60,14 @@ json_t *lp_json_text(const char *text)
     return string;
 }
 
+bool lp_json_takes(const char *text)
+{
+    json_t *string = json_string(text);
+
+    json_decref(string);
+    return string != NULL;
+}
+
 bool lp_json_copy(const json_t *object, const char *key, char *buf, size_t cap)
 {
     const char *text = lp_json_str(object, key, NULL);

@@ -19,6 +19,9 @@ json_t *lp_json_real(double value);
  * reference. */
 json_t *lp_json_text(const char *text);
 
+/* Can the text travel as a JSON string? Only UTF-8 can. */
+bool lp_json_takes(const char *text);
+
 /* Copies a string member into buf, cut at its size; false (and an empty buf) when it is not a string. */
 bool lp_json_copy(const json_t *object, const char *key, char *buf, size_t cap);
 

@@ -2,6 +2,7 @@
 #include "control/agent.h"
 
 #include "control/child.h"
+#include "control/segments.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -15,8 +16,9 @@
 struct member {
     int rank, crew;
     struct lp_child child;
-    bool ended; /* reaped; its last lines may still be in the socket */
-    int status; /* as waitpid gave it */
+    bool ended;                  /* reaped; its last lines may still be in the socket */
+    int status;                  /* as waitpid gave it */
+    struct lp_segments segments; /* that were mapped when it was killed */
 };
 
 struct queued {
@@ -76,10 +78,12 @@ void lp_agent_free(struct lp_agent *agent)
         return;
     for (int i = 0; i < agent->n; i++) {
         if (!agent->member[i].ended) {
+            lp_segments_note(&agent->member[i].segments, agent->member[i].child.pid);
             kill(-agent->member[i].child.pid, SIGKILL);
             kill(agent->member[i].child.pid, SIGKILL);
             waitpid(agent->member[i].child.pid, NULL, 0);
         }
+        lp_segments_remove(&agent->member[i].segments);
         lp_child_release(&agent->member[i].child);
     }
     while (lp_agent_take(agent, &event))
@@ -135,6 +139,8 @@ void lp_agent_kill(struct lp_agent *agent, int rank, int crew, int sig)
 
     if (!member || member->ended)
         return;
+    if (sig == SIGKILL)
+        lp_segments_note(&member->segments, member->child.pid);
     if (kill(-member->child.pid, sig) < 0) /* its group, unless it has not got that far */
         kill(member->child.pid, sig);
 }
@@ -220,6 +226,7 @@ static void report_ended(struct lp_agent *agent)
         event.signal = WIFSIGNALED(member->status) ? WTERMSIG(member->status) : 0;
         event.exit_code = WIFEXITED(member->status) ? WEXITSTATUS(member->status) : -1;
         kill(-member->child.pid, SIGKILL); /* helpers it may have left in its group */
+        lp_segments_remove(&member->segments);
         lp_child_release(&member->child);
         agent->member[i] = agent->member[--agent->n];
         push(agent, &event);

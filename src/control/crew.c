@@ -2,44 +2,17 @@
 #include "control/crew.h"
 
 #include "base/json.h"
+#include "control/crew_parts.h"
 #include "control/wire.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define GRACE_NS (5 * LP_SECOND)  /* for the others' answers once one has said no */
 #define REAP_NS  (10 * LP_SECOND) /* for a killed process to go */
-#define LOG_TAIL 160              /* bytes of the log in a reason */
-
-struct mate {
-    int rank; /* of the link */
-    bool hello, ended;
-    long pid;
-    int exit_code, signal;
-    char words[256], phase[256];
-    char log[1024], nccl_log[1024];
-    json_t *reply; /* to the request in hand */
-};
-
-struct lp_crew {
-    struct lp_crews *all;
-    struct lp_crew *next;
-    int id, n, last_request;
-    bool usable;
-    struct mate mate[LP_MAX_RANKS];
-};
-
-struct lp_crews {
-    struct lp_link *link;
-    struct lp_crew *first;
-    int last_id, signal;
-    bool agent_lost;
-    char agent_words[256];
-};
+#define WHERE_NS (1 * LP_SECOND)
 
 enum lp_status lp_crews_create(struct lp_link *link, struct lp_crews **out)
 {
@@ -79,6 +52,8 @@ static void take_line(struct lp_crew *crew, struct mate *mate, json_t *line)
         mate->pid = (long)lp_json_int(line, "pid", 0);
     } else if (strcmp(say, "at") == 0) {
         lp_json_copy(line, "phase", mate->phase, sizeof(mate->phase));
+    } else if (!say[0] && crew->asked_where > 0 && lp_json_int(line, "id", -1) == crew->asked_where && !mate->where) {
+        mate->where = json_incref(line);
     } else if (!say[0] && lp_json_int(line, "id", -1) == crew->last_request && !mate->reply) {
         mate->reply = json_incref(line);
     }
@@ -87,6 +62,8 @@ static void take_line(struct lp_crew *crew, struct mate *mate, json_t *line)
 static void take_exit(struct mate *mate, const struct lp_event *event)
 {
     mate->ended = true;
+    if (event->pid > 0)
+        mate->pid = event->pid;
     mate->exit_code = event->exit_code;
     mate->signal = event->signal;
     snprintf(mate->words, sizeof(mate->words), "%s", event->words);
@@ -225,60 +202,14 @@ const char *lp_crew_nccl_log(const struct lp_crew *crew, int worker)
     return crew->mate[worker].nccl_log;
 }
 
+void lp_crew_give_up(struct lp_crew *crew)
+{
+    crew->usable = false;
+}
+
 bool lp_crew_usable(const struct lp_crew *crew)
 {
     return crew->usable;
-}
-
-/* ---- losses, in words ---- */
-
-/* The end of a log as one line; "" when there is nothing. */
-static void log_tail(const char *path, char *buf, size_t cap)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
-    off_t from = size > (off_t)cap - 1 ? size - ((off_t)cap - 1) : 0;
-    ssize_t got = fd >= 0 ? pread(fd, buf, cap - 1, from) : 0;
-
-    if (fd >= 0)
-        close(fd);
-    buf[got > 0 ? got : 0] = '\0';
-    for (char *p = buf; *p; p++)
-        if ((unsigned char)*p < ' ')
-            *p = p[1] ? '|' : '\0';
-}
-
-static void say_crash(struct lp_loss *why, int worker, const struct mate *mate)
-{
-    char tail[LOG_TAIL + 1], end[128];
-
-    log_tail(mate->log, tail, sizeof(tail));
-    if (mate->words[0])
-        snprintf(end, sizeof(end), "%.120s", mate->words);
-    else if (mate->signal)
-        snprintf(end, sizeof(end), "killed by signal %d (%s)", mate->signal, strsignal(mate->signal));
-    else
-        snprintf(end, sizeof(end), "left with exit code %d", mate->exit_code);
-    *why = (struct lp_loss){.kind = LP_LOSS_CRASH, .rank = worker};
-    snprintf(why->reason, sizeof(why->reason), "rank %d (pid %ld) %s in '%.100s'%s%s", worker, mate->pid, end, mate->phase,
-             tail[0] ? "; log ends: " : "", tail);
-}
-
-/* Where every rank was when the limit passed: who waits for whom is what the user needs. */
-static void say_hang(struct lp_loss *why, const struct lp_crew *crew, bool (*done)(const struct mate *), double seconds)
-{
-    size_t used = 0;
-
-    *why = (struct lp_loss){.kind = LP_LOSS_HANG, .rank = -1};
-    used = (size_t)snprintf(why->reason, sizeof(why->reason), "no answer within %.0f s:", seconds);
-    for (int i = 0; i < crew->n && used < sizeof(why->reason); i++) {
-        const struct mate *mate = &crew->mate[i];
-
-        if (why->rank < 0 && !done(mate))
-            why->rank = i;
-        used += (size_t)snprintf(why->reason + used, sizeof(why->reason) - used, "%s rank %d %s '%.80s'", i ? "," : "", i,
-                                 done(mate) ? "done with" : "in", mate->phase);
-    }
 }
 
 static bool said_hello(const struct mate *mate)
@@ -289,6 +220,27 @@ static bool said_hello(const struct mate *mate)
 static bool has_reply(const struct mate *mate)
 {
     return mate->reply != NULL;
+}
+
+/* Asks every worker that is late where it is, and gives the control threads a moment to say. */
+static void ask_where(struct lp_crew *crew, bool (*done)(const struct mate *))
+{
+    struct lp_link *link = crew->all->link;
+    int64_t deadline = lp_clock_now(link->clock) + WHERE_NS;
+    json_t *ask;
+    bool all = false;
+
+    crew->asked_where = ++crew->last_id;
+    ask = json_pack("{s:s, s:i, s:i}", "do", "where", "crew", crew->id, "id", crew->asked_where);
+    for (int i = 0; i < crew->n; i++)
+        if (!done(&crew->mate[i]) && !crew->mate[i].ended)
+            link->send(link, crew->mate[i].rank, crew->id, ask);
+    json_decref(ask);
+    while (!all && pump(crew->all, deadline)) {
+        all = true;
+        for (int i = 0; i < crew->n; i++)
+            all = all && (done(&crew->mate[i]) || crew->mate[i].ended || crew->mate[i].where);
+    }
 }
 
 /* Pumps until every worker is done, or one cannot be any more. Shortens the wait once a worker has answered no. */
@@ -320,14 +272,17 @@ static bool wait_for(struct lp_crew *crew, bool (*done)(const struct mate *), in
             return true;
         for (int i = 0; i < crew->n; i++)
             if (crew->mate[i].ended && !done(&crew->mate[i])) {
-                say_crash(why, i, &crew->mate[i]);
+                if (refused)
+                    return true; /* it said why before others fell over it */
+                lp_crew_say_crash(crew, i, why);
                 return false;
             }
         late = !pump(crew->all, deadline);
         if (late && refused)
             return true; /* the refusal is the news, not those who wait for it */
         if (late) {
-            say_hang(why, crew, done, (double)limit_ns / 1e9);
+            ask_where(crew, done);
+            lp_crew_say_hang(crew, done, (double)limit_ns / 1e9, why);
             return false;
         }
     }
@@ -346,7 +301,8 @@ static void forget_replies(struct lp_crew *crew)
 {
     for (int i = 0; i < crew->n; i++) {
         json_decref(crew->mate[i].reply);
-        crew->mate[i].reply = NULL;
+        json_decref(crew->mate[i].where);
+        crew->mate[i].reply = crew->mate[i].where = NULL;
     }
 }
 
@@ -376,7 +332,7 @@ static void send_request(struct lp_crew *crew, json_t *request)
     struct lp_link *link = crew->all->link;
 
     json_object_set_new(request, "crew", json_integer(crew->id));
-    json_object_set_new(request, "id", json_integer(++crew->last_request));
+    json_object_set_new(request, "id", json_integer(crew->last_request = ++crew->last_id));
     for (int i = 0; i < crew->n; i++)
         link->send(link, crew->mate[i].rank, crew->id, request); /* a failure arrives as an exit */
 }

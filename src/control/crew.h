@@ -69,6 +69,9 @@ bool lp_crew_ready(struct lp_crew *crew, int64_t limit_ns, struct lp_loss *why);
  */
 bool lp_crew_ask(struct lp_crew *crew, json_t *request, int64_t limit_ns, json_t **replies, struct lp_loss *why);
 
+/* The caller has found the crew's answers to be nonsense: it is not asked again. */
+void lp_crew_give_up(struct lp_crew *crew);
+
 bool lp_crew_usable(const struct lp_crew *crew);
 
 /*

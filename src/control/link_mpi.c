@@ -289,6 +289,15 @@ static void undo_launcher_binding(void)
         lp_cpus_apply(lp_cpus_of_process(getppid(), cpus, sizeof(cpus)));
 }
 
+static const char *built_with(void)
+{
+#ifdef OPEN_MPI
+    return "Open MPI";
+#else
+    return "another MPI";
+#endif
+}
+
 static void read_version(void)
 {
     char text[MPI_MAX_LIBRARY_VERSION_STRING];
@@ -299,6 +308,38 @@ static void read_version(void)
     snprintf(mpi_version, sizeof(mpi_version), "%.120s", text);
 }
 
+/* How many processes the launcher says it started; 0: it does not say. */
+static int launched_size(void)
+{
+    const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (getenv(names[i]))
+            return atoi(getenv(names[i]));
+    return 0;
+}
+
+/* Linked with Open MPI and started by another MPI's mpiexec, each process would believe to be alone: that is known before MPI_Init.
+ */
+static bool foreign_launcher(void)
+{
+#ifdef OPEN_MPI
+    return getenv("PMI_RANK") && !getenv("OMPI_COMM_WORLD_SIZE") && !getenv("PMIX_RANK");
+#else
+    return false;
+#endif
+}
+
+/*
+ * MPI carries a few hundred bytes here. Its single-copy way between processes needs a permission that containers lack, and
+ * then complains for every message; the names are those of Open MPI 4 and 5.
+ */
+static void keep_mpi_quiet(void)
+{
+    setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
+    setenv("OMPI_MCA_smsc", "^cma,knem,xpmem", 0);
+}
+
 /* Everything that needs MPI, from init to finalize. fd: rank 0's listener, or the others' connection; -1 on failure. */
 static int exchange(int *rank, int *nranks, int *nlocal, struct lp_place *all, char token[2 * TOKEN_BYTES + 1])
 {
@@ -306,6 +347,7 @@ static int exchange(int *rank, int *nranks, int *nlocal, struct lp_place *all, c
     MPI_Comm host;
     int fd = -1;
 
+    keep_mpi_quiet();
     MPI_Init(NULL, NULL);
     read_version();
     MPI_Comm_rank(MPI_COMM_WORLD, rank);
@@ -341,12 +383,26 @@ enum lp_status lp_link_mpi_create(bool keep_binding, struct lp_link **out, struc
     *out = NULL;
     if (st != LP_OK)
         return st;
+    if (foreign_launcher()) {
+        lp_agent_free(agent);
+        return lp_because(why, LP_ERR_ENV,
+                          "started by another MPI's launcher than the one linkperf was built with (%s): use its "
+                          "mpirun, or rebuild with MPICC=...",
+                          built_with());
+    }
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* kill -9 of mpirun sends nothing */
     if (getppid() != launcher)
         raise(SIGTERM);
     if (!keep_binding)
         undo_launcher_binding();
     fd = exchange(&rank, &nranks, &nlocal, all, token);
+    if (nranks == 1 && launched_size() > 1) {
+        lp_agent_free(agent);
+        return lp_because(why, LP_ERR_ENV,
+                          "the launcher started %d processes and MPI sees one: mpirun and the MPI library (%s) do not "
+                          "belong together",
+                          launched_size(), mpi_version);
+    }
     if (nranks > LP_MAX_RANKS || nlocal < nranks || fd < 0) {
         lp_agent_free(agent);
         if (rank > 0)

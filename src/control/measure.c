@@ -54,6 +54,15 @@ static bool ask_cell(struct run *run)
     return true;
 }
 
+/* Answers that do not fit the question: a fault of the workers, and the end of their crew. */
+static bool nonsense(struct run *run, const char *words)
+{
+    run->loss = (struct lp_loss){.kind = LP_LOSS_REPLY, .status = LP_ERR_FAILED, .rank = -1};
+    snprintf(run->loss.reason, sizeof(run->loss.reason), "%s", words);
+    lp_crew_give_up(run->crew);
+    return false;
+}
+
 /* Samples of all workers, block by block the slowest, into record->samples_us; their number, 0 on an answer that does not fit. */
 static size_t combine(struct run *run, json_t *const *replies, size_t n)
 {
@@ -67,8 +76,10 @@ static size_t combine(struct run *run, json_t *const *replies, size_t n)
 
         fits = json_array_size(samples) == n;
         lists[w] = all + (size_t)w * n;
-        for (size_t i = 0; i < n && fits; i++)
+        for (size_t i = 0; i < n && fits; i++) {
+            fits = json_is_number(json_array_get(samples, i)); /* NaN travels as null */
             all[(size_t)w * n + i] = json_number_value(json_array_get(samples, i));
+        }
     }
     if (fits)
         lp_stats_max_over_ranks(lists, workers, n, run->record->samples_us);
@@ -92,9 +103,7 @@ static bool ask_blocks(struct run *run, const char *purpose, int k, int n)
     lp_replies_release(replies, lp_crew_size(run->crew));
     if (got)
         return true;
-    run->loss = (struct lp_loss){.kind = LP_LOSS_REPLY, .status = LP_ERR_FAILED, .rank = -1};
-    snprintf(run->loss.reason, sizeof(run->loss.reason), "workers answered with another number of samples than asked for");
-    return false;
+    return nonsense(run, "workers answered with other samples than asked for");
 }
 
 /* What the ranks found, into the record: an iteration is wrong when any rank has a wrong element in it. */
@@ -119,10 +128,19 @@ static void count_wrong(struct run *run, json_t *const *replies)
         }
 }
 
+static bool has_verdicts(const struct run *run, json_t *const *replies, size_t n)
+{
+    for (int w = 0; w < lp_crew_size(run->crew); w++)
+        if (json_array_size(json_object_get(replies[w], "wrong")) != n)
+            return false;
+    return true;
+}
+
 /* mode: "prepare", "last", or NULL for n whole iterations. */
 static bool ask_check(struct run *run, const char *mode, int n, uint32_t first)
 {
     json_t *replies[LP_MAX_RANKS], *ask = request(run, "check");
+    bool complete;
 
     json_object_set_new(ask, "first", json_integer(first));
     json_object_set_new(ask, "iterations", json_integer(n));
@@ -130,9 +148,11 @@ static bool ask_check(struct run *run, const char *mode, int n, uint32_t first)
         json_object_set_new(ask, mode, json_true());
     if (!lp_crew_ask(run->crew, ask, limit_for(run, n + 1.0), replies, &run->loss))
         return false;
-    count_wrong(run, replies);
+    complete = has_verdicts(run, replies, mode ? (strcmp(mode, "last") == 0 ? 1 : 0) : (size_t)n);
+    if (complete)
+        count_wrong(run, replies);
     lp_replies_release(replies, lp_crew_size(run->crew));
-    return true;
+    return complete || nonsense(run, "workers answered a check without a verdict on every iteration");
 }
 
 /* Warm-up in the mode that is timed; the last operation tells how long one takes. Isolated and copies have K = 1 blocks anyway. */
@@ -193,32 +213,32 @@ static void add_bandwidth(struct lp_record *record, int nranks)
         record->busbw_gbps = record->algbw_gbps * coll->bus_factor(nranks);
 }
 
-static enum lp_outcome outcome_of(const struct lp_loss *loss)
+enum lp_outcome lp_outcome_of_loss(const struct lp_loss *loss)
 {
     if (loss->kind == LP_LOSS_HANG)
         return LP_HANG;
     if (loss->kind == LP_LOSS_CRASH)
         return LP_CRASH;
+    if (loss->status == LP_ERR_MEMORY)
+        return LP_SKIPPED;
     return loss->status == LP_ERR_UNSUPPORTED ? LP_UNSUPPORTED : LP_FAILED;
 }
 
+/* Wrong data wins over what happened afterwards: it is the worse news, and the exit code follows the outcome. */
 static void add_outcome(struct run *run, bool good)
 {
     struct lp_record *record = run->record;
+    const struct lp_checked *checked = &record->checked;
 
-    record->outcome = good ? LP_DONE : outcome_of(&run->loss);
-    if (!good) {
-        snprintf(record->reason, sizeof(record->reason), "%s", run->loss.reason);
+    record->outcome = good ? LP_DONE : lp_outcome_of_loss(&run->loss);
+    snprintf(record->reason, sizeof(record->reason), "%s", good ? "" : run->loss.reason);
+    if (checked->wrong_iterations == 0)
         return;
-    }
-    if (record->checked.wrong_iterations > 0) {
-        record->outcome = LP_WRONG;
-        snprintf(record->reason, sizeof(record->reason),
-                 "wrong data in %d of %d checked iterations, %llu elements, first on rank %d "
-                 "at byte %llu",
-                 record->checked.wrong_iterations, record->checked.iterations, (unsigned long long)record->checked.wrong_elements,
-                 record->checked.first_rank, (unsigned long long)record->checked.first_offset_bytes);
-    }
+    record->outcome = LP_WRONG;
+    snprintf(record->reason, sizeof(record->reason),
+             "wrong data in %d of %d checked iterations, %llu elements, first on rank %d at byte %llu%s%.200s",
+             checked->wrong_iterations, checked->iterations, (unsigned long long)checked->wrong_elements, checked->first_rank,
+             (unsigned long long)checked->first_offset_bytes, good ? "" : "; then: ", good ? "" : run->loss.reason);
 }
 
 /* Adds the time since *since to the cell's seconds, and starts anew. */

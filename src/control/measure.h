@@ -18,6 +18,9 @@ struct lp_seconds {
     double start, init, measure, check, end;
 };
 
+/* The outcome that a loss gives a cell: what does not fit is skipped, what the library cannot do is unsupported. */
+enum lp_outcome lp_outcome_of_loss(const struct lp_loss *loss);
+
 /*
  * Measures the cell. *out is filled in any case (outcome, reason, and whatever was measured until then), except variant,
  * repeat, round, link_gbps and library_path, which are the caller's. False when the run itself is at an end (signal, agent gone):

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "base/version.h"
 #include "control/run_parts.h"
+#include "judge/hints.h"
 #include "report/term.h"
 #include "report/views.h"
 
@@ -158,6 +159,7 @@ static void tear_down(struct lp_job *job, bool keep_logs)
         drop_log_dir(job);
     if (job->journal.fd >= 0)
         close(job->journal.fd);
+    lp_settle_free(job->settle);
     lp_plan_release(&job->plan);
     lp_result_release(&job->result);
 }
@@ -259,6 +261,7 @@ static void print_tables(struct lp_job *job)
     lp_view_collectives(&job->result, stdout, width);
     if (job->options->longer)
         lp_view_long(&job->result, stdout, width);
+    lp_view_proof(&job->result, stdout, width);
     lp_view_variants(&job->result, stdout, width);
     lp_view_verdict(&job->result, stdout);
 }
@@ -270,7 +273,7 @@ static int finish(struct lp_job *job)
 
     if (lp_crews_signal(job->crews))
         return end_on_signal(job);
-    lp_job_head(job, json_pack("{s:b}", "complete", !job->over));
+    lp_job_head(job, json_pack("{s:b, s:o}", "complete", !job->over, "hints", lp_hints(&job->result)));
     if (job->own_log_dir && exit_code(job) == 0)
         forget_logs(job);
     save(job);
@@ -308,10 +311,13 @@ static enum lp_status prepare(struct lp_job *job, int argc, char **argv, struct 
         lp_say("collectives are left out: %s", job->machine.library_error);
         adjusted.no_collectives = true;
     }
+    job->settle = lp_settle_create(&job->machine);
     lp_plan_release(&job->plan);
     st = lp_plan_make(&adjusted, &job->machine, &job->plan, why);
     if (st == LP_OK)
         fill_head(job, argc, argv);
+    if (st == LP_OK && job->plan.variants.n > 0)
+        st = lp_job_lint(job, why);
     if (st == LP_OK && job->options->result && !job->options->dry_run)
         st = lp_journal_open(&job->journal, job->options->result, why);
     return st == LP_ERR_IO ? LP_ERR_ENV : st;

@@ -32,14 +32,18 @@ static json_t *stations(const struct lp_job *job, const struct lp_copy_group *gr
     return all;
 }
 
-static json_t *offer_for(const struct lp_job *job, const struct lp_copy_group *group)
+static struct lp_opening opening_for(const struct lp_job *job, const struct lp_copy_group *group)
 {
     bool host = strcmp(job->plan.device, "host") == 0;
 
-    return json_pack("{s:s, s:s, s:i, s:i, s:I, s:I, s:o, s:b, s:b, s:b, s:b}", "do", "offer", "device", job->plan.device, "nranks",
-                     1, "workers", group->one_worker ? 1 : job->plan.nranks, "arena_bytes", (json_int_t)group->arena_bytes,
-                     "bounce_bytes", (json_int_t)(host ? LP_HOST_BOUNCE_BYTES : 0), "stations", stations(job, group), "peer_access",
-                     group->peer_access, "gate", 1, "export", !group->one_worker, "page", !group->one_worker);
+    return (struct lp_opening){
+        .offer = json_pack("{s:s, s:s, s:i, s:i, s:o, s:b, s:b, s:b}", "do", "offer", "device", job->plan.device, "nranks", 1,
+                           "workers", group->one_worker ? 1 : job->plan.nranks, "stations", stations(job, group), "peer_access",
+                           group->peer_access, "gate", 1, "page", !group->one_worker),
+        .want_bytes = group->arena_bytes,
+        .bounce_bytes = host ? LP_HOST_BOUNCE_BYTES : 0,
+        .share = !group->one_worker,
+    };
 }
 
 static void record_untried(struct lp_job *job, const struct lp_cell *cell, int crew, enum lp_outcome outcome, const char *reason)
@@ -65,23 +69,20 @@ static struct lp_crew *start_group(struct lp_job *job, const struct lp_copy_grou
     return crew;
 }
 
-static enum lp_outcome outcome_of_start(const struct lp_loss *why)
-{
-    return why->kind == LP_LOSS_HANG ? LP_HANG : why->kind == LP_LOSS_CRASH ? LP_CRASH : LP_FAILED;
-}
-
 /* One crew through the copies from *next on, until they are done or it is lost. False when the group is over. */
 static bool measure_some(struct lp_job *job, const struct lp_copy_group *group, size_t *next, struct lp_recover *history)
 {
     struct lp_crew *crew = start_group(job, group);
+    struct lp_opening opening = opening_for(job, group);
     struct lp_seconds seconds = {0};
     struct lp_loss why = {.kind = LP_LOSS_NONE};
     struct lp_record record;
+    char words[256];
     bool more = true;
 
-    if (!crew || !lp_job_open_crew(job, crew, offer_for(job, group), NULL, 0, &seconds, &why)) {
+    if (!crew || !lp_job_open_crew(job, crew, &opening, &seconds, &why)) {
         if (why.kind != LP_LOSS_SIGNAL && why.kind != LP_LOSS_AGENT)
-            record_untried(job, &group->copies.item[(*next)++].cell, crew ? lp_crew_id(crew) : 0, outcome_of_start(&why),
+            record_untried(job, &group->copies.item[(*next)++].cell, crew ? lp_crew_id(crew) : 0, lp_outcome_of_loss(&why),
                            why.reason);
         more = why.kind != LP_LOSS_REPLY && lp_recover_bad(history);
         lp_job_end_crew(job, crew, &seconds.end);
@@ -92,6 +93,9 @@ static bool measure_some(struct lp_job *job, const struct lp_copy_group *group, 
 
         if (planned->skip[0]) {
             record_untried(job, &planned->cell, lp_crew_id(crew), LP_SKIPPED, planned->skip);
+        } else if (planned->cell.requested_bytes > opening.arena_bytes) {
+            record_untried(job, &planned->cell, lp_crew_id(crew), LP_SKIPPED,
+                           lp_opening_words(&opening, planned->cell.requested_bytes, words, sizeof(words)));
         } else if (lp_measure_cell(crew, job->link->clock, &planned->cell, &job->limits, &job->iteration, &seconds, &record)) {
             lp_job_add(job, &record);
             if (lp_crew_usable(crew))
@@ -107,16 +111,39 @@ static bool measure_some(struct lp_job *job, const struct lp_copy_group *group, 
     return more;
 }
 
+/* Do the copies of this group go from GPU to GPU? */
+static bool uses_p2p(const struct lp_copy_group *group)
+{
+    const struct lp_path *path = group->copies.n ? lp_path_find(group->copies.item[0].cell.op) : NULL;
+
+    return path && path->flags & LP_PATH_PEER;
+}
+
+/* P2P that hung once is not tried again: every attempt costs its limit, and the collectives are still to come. */
+static bool p2p_hung(const struct lp_job *job)
+{
+    for (size_t i = 0; i < job->result.n; i++) {
+        const struct lp_record *record = job->result.record[i];
+        const struct lp_path *path = record->cell.kind == LP_COPY ? lp_path_find(record->cell.op) : NULL;
+
+        if (path && path->flags & LP_PATH_PEER && record->outcome == LP_HANG)
+            return true;
+    }
+    return false;
+}
+
 static void measure_group(struct lp_job *job, const struct lp_copy_group *group)
 {
     struct lp_recover history = {0};
-    bool more = true;
+    bool more = true, p2p = uses_p2p(group);
     size_t next = 0;
 
-    while (next < group->copies.n && more && lp_job_going(job))
+    while (next < group->copies.n && more && lp_job_going(job) && !(p2p && p2p_hung(job)))
         more = measure_some(job, group, &next, &history);
     for (; next < group->copies.n && lp_job_going(job); next++)
-        record_untried(job, &group->copies.item[next].cell, 0, LP_SKIPPED, "given up after repeated losses of this group");
+        record_untried(job, &group->copies.item[next].cell, 0, LP_SKIPPED,
+                       p2p && p2p_hung(job) ? "not tried: a copy with P2P hung before"
+                                            : "not tried: copies of this kind keep failing");
 }
 
 /* The ring exchange, under its full name; without it the reason why. */

@@ -5,6 +5,7 @@
 #include "control/crew.h"
 #include "control/measure.h"
 #include "control/recover.h"
+#include "control/settle.h"
 #include "model/result.h"
 #include "plan/plan.h"
 
@@ -21,10 +22,12 @@ struct lp_job {
     struct lp_journal journal;
     struct lp_limits limits;
     char worker[4096], log_dir[512];
-    bool own_log_dir;    /* made by us, removed after a good run */
-    uint32_t iteration;  /* of the next check */
+    bool own_log_dir;   /* made by us, removed after a good run */
+    uint32_t iteration; /* of the next check */
+    struct lp_settle *settle;
     double link_gbps;    /* the baseline; NaN until there is one */
     bool over;           /* the run ends with what it has: signal, agent gone, wedged process */
+    bool p2p_suspect;    /* default hung, or a copy with P2P did */
     bool journal_failed; /* said once; the run goes on */
     size_t outcomes[LP_NOUTCOMES];
 };
@@ -39,8 +42,14 @@ void lp_job_add(struct lp_job *job, struct lp_record *record);
 /* Members for the head, in memory and journal. Takes the reference. */
 void lp_job_head(struct lp_job *job, json_t *members);
 
-/* Ends the crew; a process that cannot be killed ends the run. The crew may be NULL. */
+/*
+ * Ends the crew; a process that cannot be killed ends the run. After a kill the GPUs' memory is waited for. The crew may be
+ * NULL.
+ */
 void lp_job_end_crew(struct lp_job *job, struct lp_crew *crew, double *seconds);
+
+/* One more warning for the head. Takes the reference. */
+void lp_job_warn(struct lp_job *job, json_t *text);
 
 /* May the run go on? Not after a signal, the loss of an agent, or lp_job_over. */
 bool lp_job_going(struct lp_job *job);
@@ -48,19 +57,48 @@ bool lp_job_going(struct lp_job *job);
 /* The run cannot go on: says why in the result. */
 void lp_job_over(struct lp_job *job, const char *why);
 
+/* How a crew is opened, and what it got. */
+struct lp_opening {
+    json_t *offer;       /* {"do": "offer", ...} with what wire.h lists */
+    size_t want_bytes;   /* of an arena; there are two on every rank */
+    size_t bounce_bytes; /* of a bounce buffer; 0: none */
+    bool share;          /* others map the arenas, before the communicator is made */
+    /* what came of it */
+    char library_path[1024]; /* file of the library that was loaded; "" for none */
+    size_t arena_bytes;      /* at most want_bytes: what fits */
+    size_t free_bytes;       /* on the device of rank `tightest` before the arenas, beside the communicator where that came first */
+    int tightest;
+};
+
 /*
- * Opens a crew that has been started: waits for hello, offers, opens. offer: {"do": "offer", ...} with what lp_wire.h
- * lists; its reference is taken. library_path: which file the crew loaded, "" for none; may be NULL. False: *why says what
- * happened, and the crew is to be ended.
+ * Opens a crew that has been started: waits for hello, then offer, arena and open. Takes the reference to opening->offer.
+ * False: *why says what happened, and the crew is to be ended.
  */
-bool lp_job_open_crew(struct lp_job *job, struct lp_crew *crew, json_t *offer, char *library_path, size_t cap,
-                      struct lp_seconds *seconds, struct lp_loss *why);
+bool lp_job_open_crew(struct lp_job *job, struct lp_crew *crew, struct lp_opening *opening, struct lp_seconds *seconds,
+                      struct lp_loss *why);
+
+/* Why a cell of so many bytes does not fit into the arenas, for its record. Returns buf. */
+const char *lp_opening_words(const struct lp_opening *opening, size_t bytes, char *buf, size_t cap);
 
 /* The survey: fills machine and head. LP_ERR_ENV with words, LP_ERR_SIGNAL. */
 enum lp_status lp_job_survey(struct lp_job *job, struct lp_reason *why);
 
+/* Holds the plan's variants against what NCCL reads. LP_ERR_ARG when one would be misread and is not excused by --no-lint. */
+enum lp_status lp_job_lint(struct lp_job *job, struct lp_reason *why);
+
 void lp_job_link(struct lp_job *job);     /* the copies of the plan, and the baseline */
 void lp_job_variants(struct lp_job *job); /* the collectives of the plan under every variant */
+
+/*
+ * Reads the NCCL logs that entry->logs names: evidence for the variant's records, which are among those from number `first`
+ * on, and what became of its variables, into entry. NULL when memory is out. Free with lp_proven_free.
+ */
+struct lp_proven;
+struct lp_proven *lp_job_prove(struct lp_job *job, const struct lp_variant *variant, json_t *entry, size_t first);
+
+/* Standings of all variants against the first; proven[i] belongs to variant i of the plan, NULL where there is none. */
+void lp_job_stand(struct lp_job *job, struct lp_proven *const *proven, size_t n);
+void lp_proven_free(struct lp_proven *proven);
 
 /* {name, repeat, env, ...} of every variant, before it has run. New reference. */
 json_t *lp_job_variants_json(const struct lp_job *job);

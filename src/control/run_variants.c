@@ -6,24 +6,29 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NCCL_SUBSYS "INIT,ENV,GRAPH,P2P,SHM,NET"
 
-/* A variant while it runs. */
+/* A variant while it runs. One that is interrupted goes on later where it was. */
 struct course {
     struct lp_job *job;
     const struct lp_variant *variant;
     json_t *entry; /* of head.variants; borrowed */
     struct lp_crew *crew;
     int last_crew;
-    char library_path[1024];
+    struct lp_opening opening; /* of the crew */
     struct lp_recover history;
     struct lp_seconds seconds;
     size_t outcomes[LP_NOUTCOMES];
-    bool over;            /* no more crews */
-    char why[512];        /* why it is over */
-    enum lp_outcome rest; /* outcome of the cells that are left then */
+    size_t next; /* cell of the plan */
+    bool done;
+    size_t first_record;      /* of the result */
+    struct lp_proven *proven; /* what its logs show; NULL: nothing */
+    bool over;                /* no more crews */
+    char why[512];            /* why it is over */
+    enum lp_outcome rest;     /* outcome of the cells that are left then */
 };
 
 json_t *lp_job_variants_json(const struct lp_job *job)
@@ -54,19 +59,23 @@ static bool has_eager(const struct course *course)
 
 /* ---- crews ---- */
 
-static json_t *offer_for(const struct course *course)
+static struct lp_opening opening_for(const struct course *course)
 {
     const struct lp_job *job = course->job;
-    bool host = strcmp(job->plan.device, "host") == 0;
+    bool host = strcmp(job->plan.device, "host") == 0; /* the host library reads the others' arenas */
     const char *nccl = course->variant->nccl ? course->variant->nccl : job->options->nccl;
     json_t *stations = json_array();
 
     for (int r = 0; r < job->plan.nranks; r++)
         json_array_append_new(stations, json_pack("[{s:i, s:i}]", "device", job->machine.rank[r].device, "rank", r));
-    return json_pack("{s:s, s:s, s:s, s:o, s:i, s:i, s:I, s:I, s:o, s:b, s:b}", "do", "offer", "device", job->plan.device,
-                     "library", job->plan.library, "nccl", lp_json_text(nccl), "nranks", job->plan.nranks, "workers",
-                     job->plan.nranks, "arena_bytes", (json_int_t)job->plan.arena_bytes, "bounce_bytes",
-                     (json_int_t)(host ? LP_HOST_BOUNCE_BYTES : 0), "stations", stations, "export", host, "page", 1);
+    return (struct lp_opening){
+        .offer = json_pack("{s:s, s:s, s:s, s:o, s:i, s:i, s:o, s:b}", "do", "offer", "device", job->plan.device, "library",
+                           job->plan.library, "nccl", lp_json_text(nccl), "nranks", job->plan.nranks, "workers", job->plan.nranks,
+                           "stations", stations, "page", 1),
+        .want_bytes = job->plan.arena_bytes,
+        .bounce_bytes = host ? LP_HOST_BOUNCE_BYTES : 0,
+        .share = host,
+    };
 }
 
 static void note_crew(struct course *course)
@@ -117,7 +126,7 @@ static void add(struct course *course, struct lp_record *record)
     snprintf(record->variant, sizeof(record->variant), "%s", course->variant->name);
     record->repeat = course->variant->repeat;
     record->link_gbps = course->job->link_gbps;
-    snprintf(record->library_path, sizeof(record->library_path), "%s", course->library_path);
+    snprintf(record->library_path, sizeof(record->library_path), "%s", course->opening.library_path);
     course->outcomes[record->outcome]++;
     lp_job_add(course->job, record);
 }
@@ -131,31 +140,58 @@ static void add_untried(struct course *course, const struct lp_cell *cell, enum 
     add(course, &record);
 }
 
-/* A loss that cost the crew. Two in a row or three in all end the variant: what is left is not tried. */
-static void after_loss(struct course *course, const char *reason)
+static bool is_default(const struct course *course)
 {
-    if (lp_recover_bad(&course->history))
-        return;
+    return strcmp(course->variant->name, "default") == 0;
+}
+
+static bool without_p2p(const struct course *course)
+{
+    bool found;
+    const char *value = lp_variant_get(course->variant, "NCCL_P2P_DISABLE", &found);
+
+    return value && strcmp(value, "1") == 0;
+}
+
+static void give_up(struct course *course, enum lp_outcome rest, const char *fmt, const char *reason)
+{
     course->over = true;
-    course->rest = LP_SKIPPED;
-    snprintf(course->why, sizeof(course->why), "not tried: the variant keeps failing (%.400s)", reason);
+    course->rest = rest;
+    snprintf(course->why, sizeof(course->why), fmt, reason);
+}
+
+/*
+ * A loss that cost the crew. Two in a row or three in all end the variant: what is left is not tried. Where default hung,
+ * P2P is under suspicion, and every other variant that uses it has one cell to prove itself: each hang costs its limit.
+ */
+static void after_loss(struct course *course, enum lp_outcome outcome, const char *reason)
+{
+    struct lp_job *job = course->job;
+
+    if (!lp_recover_bad(&course->history)) {
+        give_up(course, LP_SKIPPED, "not tried: the variant keeps failing (%.400s)", reason);
+        return;
+    }
+    if (outcome != LP_HANG)
+        return;
+    if (job->p2p_suspect && !is_default(course) && !without_p2p(course))
+        give_up(course, LP_SKIPPED, "not tried: default hangs too, so this variant had one cell (%.380s)", reason);
+    job->p2p_suspect = job->p2p_suspect || is_default(course);
 }
 
 /* A crew that did not come up: the cell in hand pays. What a worker refuses with a reason it refuses every time. */
 static void lose_start(struct course *course, const struct lp_cell *cell, const struct lp_loss *why)
 {
-    static const enum lp_outcome outcomes[] = {[LP_LOSS_HANG] = LP_HANG, [LP_LOSS_CRASH] = LP_CRASH, [LP_LOSS_REPLY] = LP_FAILED};
+    enum lp_outcome outcome = lp_outcome_of_loss(why);
 
     if (why->kind == LP_LOSS_SIGNAL || why->kind == LP_LOSS_AGENT)
         return;
-    add_untried(course, cell, outcomes[why->kind], why->reason);
+    add_untried(course, cell, outcome, why->reason);
     if (why->kind != LP_LOSS_REPLY) {
-        after_loss(course, why->reason);
+        after_loss(course, outcome, why->reason);
         return;
     }
-    course->over = true;
-    course->rest = LP_FAILED;
-    snprintf(course->why, sizeof(course->why), "%s", why->reason);
+    give_up(course, outcome, "%s", why->reason);
 }
 
 /* A crew for the next cell; false when there is none and the cell has its record. */
@@ -166,8 +202,8 @@ static bool need_crew(struct course *course, const struct lp_cell *cell)
     if (course->crew)
         return true;
     start_crew(course);
-    if (course->crew && lp_job_open_crew(course->job, course->crew, offer_for(course), course->library_path,
-                                         sizeof(course->library_path), &course->seconds, &why))
+    course->opening = opening_for(course);
+    if (course->crew && lp_job_open_crew(course->job, course->crew, &course->opening, &course->seconds, &why))
         return true;
     end_crew(course);
     lose_start(course, cell, &why);
@@ -178,9 +214,14 @@ static void measure(struct course *course, const struct lp_cell *cell)
 {
     struct lp_job *job = course->job;
     struct lp_record record;
+    char words[256];
 
     if (!need_crew(course, cell))
         return;
+    if (cell->size_bytes > course->opening.arena_bytes) {
+        add_untried(course, cell, LP_SKIPPED, lp_opening_words(&course->opening, cell->size_bytes, words, sizeof(words)));
+        return;
+    }
     if (!lp_measure_cell(course->crew, job->link->clock, cell, &job->limits, &job->iteration, &course->seconds, &record)) {
         end_crew(course);
         return;
@@ -191,7 +232,7 @@ static void measure(struct course *course, const struct lp_cell *cell)
         return;
     }
     end_crew(course);
-    after_loss(course, record.reason);
+    after_loss(course, record.outcome, record.reason);
 }
 
 /* ---- the whole variant ---- */
@@ -220,12 +261,19 @@ static void finish_entry(struct course *course)
                                   seconds->measure, "check", seconds->check, "end", seconds->end));
 }
 
-static void run_variant(struct course *course)
+/* Should another variant come first? After default's first hang: whether it works without P2P is the most useful thing to know. */
+static bool interrupted(const struct course *course, bool suspect_before)
+{
+    return course->job->p2p_suspect && !suspect_before && is_default(course);
+}
+
+static void run_cells(struct course *course)
 {
     struct lp_job *job = course->job;
+    bool suspect_before = job->p2p_suspect;
 
-    for (size_t i = 0; i < job->plan.cells.n && lp_job_going(job); i++) {
-        const struct lp_planned *planned = &job->plan.cells.item[i];
+    for (; course->next < job->plan.cells.n && lp_job_going(job) && !interrupted(course, suspect_before); course->next++) {
+        const struct lp_planned *planned = &job->plan.cells.item[course->next];
 
         if (!lp_plan_has(course->variant, job->options, &planned->cell))
             continue;
@@ -237,52 +285,111 @@ static void run_variant(struct course *course)
             measure(course, &planned->cell);
     }
     end_crew(course);
-    finish_entry(course);
+    course->done = course->next == job->plan.cells.n;
 }
 
 /* Time still to come: estimates, stretched by how the variants so far compared with theirs. */
-static double time_left(const struct lp_job *job, size_t done, double spent)
+static double time_left(const struct lp_job *job, const struct course *courses, double spent)
 {
     double planned = 0.0, left = 0.0;
 
-    for (size_t i = 0; i < job->plan.variants.n; i++) {
-        double one = lp_plan_variant_seconds(&job->plan, job->options, &job->plan.variants.item[i]);
-
-        *(i <= done ? &planned : &left) += one;
-    }
+    for (size_t i = 0; i < job->plan.variants.n; i++)
+        *(courses[i].done ? &planned : &left) += lp_plan_variant_seconds(&job->plan, job->options, courses[i].variant);
     return planned > 0.0 ? left * spent / planned : -1.0;
 }
 
-static void say_progress(const struct course *course, size_t index, double spent)
+static size_t count_done(const struct course *courses, size_t n)
+{
+    size_t done = 0;
+
+    for (size_t i = 0; i < n; i++)
+        done += courses[i].done;
+    return done;
+}
+
+static void say_progress(const struct course *course, const struct course *courses, double spent)
 {
     const struct lp_seconds *s = &course->seconds;
     char label[LP_NAME_MAX + 8];
     struct lp_progress progress = {
-        .index = index + 1,
+        .index = count_done(courses, course->job->plan.variants.n),
         .total = course->job->plan.variants.n,
         .label = lp_variant_label(course->variant->name, course->variant->repeat, label, sizeof(label)),
         .seconds = s->start + s->init + s->measure + s->check + s->end,
-        .left = time_left(course->job, index, spent),
+        .left = time_left(course->job, courses, spent),
     };
 
     memcpy(progress.cells, course->outcomes, sizeof(progress.cells));
     lp_progress_say(&progress);
 }
 
+/* The variant to go on with: in the plan's order, but one without P2P first where default hung. NULL: all are done. */
+static struct course *next_course(const struct lp_job *job, struct course *courses)
+{
+    size_t n = job->plan.variants.n;
+
+    for (size_t i = 0; i < n && job->p2p_suspect; i++)
+        if (!courses[i].done && without_p2p(&courses[i]))
+            return &courses[i];
+    for (size_t i = 0; i < n; i++)
+        if (!courses[i].done)
+            return &courses[i];
+    return NULL;
+}
+
+static void run_course(struct course *course, const struct course *courses, int64_t since)
+{
+    struct lp_job *job = course->job;
+
+    if (course->variant->skip[0]) {
+        course->done = true;
+        json_object_set_new(course->entry, "outcome", json_string("skipped"));
+        return;
+    }
+    if (course->next == 0)
+        course->first_record = job->result.n;
+    run_cells(course);
+    finish_entry(course);
+    if (course->done && strcmp(job->plan.library, "nccl") == 0)
+        course->proven = lp_job_prove(job, course->variant, course->entry, course->first_record);
+    if (course->done)
+        say_progress(course, courses, (double)(lp_clock_now(job->link->clock) - since) / 1e9);
+}
+
+/* What the variants stand for, once there is something to compare. */
+static void stand(struct lp_job *job, struct course *courses)
+{
+    size_t n = job->plan.variants.n;
+    struct lp_proven **proven = calloc(n + 1, sizeof(*proven));
+
+    for (size_t i = 0; proven && i < n; i++)
+        proven[i] = courses[i].proven;
+    if (proven)
+        lp_job_stand(job, proven, n);
+    for (size_t i = 0; i < n; i++)
+        lp_proven_free(courses[i].proven);
+    free(proven);
+}
+
 void lp_job_variants(struct lp_job *job)
 {
     json_t *entries = json_object_get(job->result.head, "variants");
     int64_t since = lp_clock_now(job->link->clock);
+    struct course *courses = calloc(job->plan.variants.n + 1, sizeof(*courses)), *course;
 
-    for (size_t i = 0; i < job->plan.variants.n && lp_job_going(job); i++) {
-        struct course course = {.job = job, .variant = &job->plan.variants.item[i], .entry = json_array_get(entries, i)};
-
-        if (course.variant->skip[0]) {
-            json_object_set_new(course.entry, "outcome", json_string("skipped"));
-        } else {
-            run_variant(&course);
-            say_progress(&course, i, (double)(lp_clock_now(job->link->clock) - since) / 1e9);
-        }
+    if (!courses) {
+        lp_job_over(job, "out of memory");
+        return;
+    }
+    for (size_t i = 0; i < job->plan.variants.n; i++) {
+        courses[i].job = job;
+        courses[i].variant = &job->plan.variants.item[i];
+        courses[i].entry = json_array_get(entries, i);
+    }
+    while (lp_job_going(job) && (course = next_course(job, courses)) != NULL) {
+        run_course(course, courses, since);
         lp_job_head(job, json_pack("{s:O}", "variants", entries));
     }
+    stand(job, courses);
+    free(courses);
 }

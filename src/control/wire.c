@@ -3,11 +3,6 @@
 
 #include "base/json.h"
 
-json_t *lp_wire_request(int crew, int id, const char *what)
-{
-    return json_pack("{s:i, s:i, s:s}", "crew", crew, "id", id, "do", what);
-}
-
 json_t *lp_wire_reply(const json_t *request, int rank, enum lp_status st, const char *reason)
 {
     return json_pack("{s:I, s:I, s:i, s:s, s:o}", "crew", (json_int_t)lp_json_int(request, "crew", 0), "id",

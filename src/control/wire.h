@@ -8,13 +8,15 @@
  *
  *   do       asks                                              reply carries
  *   survey   device ("auto", "cuda", "host"), library, nccl    machine: what this worker sees
- *   offer    device, library, nccl, nranks, workers, arena     blob: handles for the others: page, comm_id, send, recv,
- *            and bounce bytes, stations (per worker: a list    bounce
- *            of device and rank), peer_access, gate, export, page
- *   open     blobs of all workers, communicator, ranks         seconds
+ *   offer    device, library, nccl, nranks, workers,         blob: page and comm_id from rank 0; library, free_bytes
+ *            stations (per worker: a list of device and
+ *            rank), peer_access, gate, page
+ *   arena    arena_bytes, bounce_bytes, export                 blob: send, recv, bounce
+ *   open     blobs of all workers, communicator, ranks         free_bytes
  *   cell     cell, communicator, ranks                         slots
  *   blocks   k, n                                              samples_us, aligned
  *   check    iterations, first, or prepare, or last            wrong: per iteration, first_offset_bytes
+ *   where    (answered at once, by the control thread)         phase, step, block, blocks, async_error
  *   bye                                                        (and ends)
  */
 #ifndef LP_CONTROL_WIRE_H
@@ -23,9 +25,6 @@
 #include "base/status.h"
 
 #include <jansson.h>
-
-/* A request with crew, id and what to do; add the rest. New reference. */
-json_t *lp_wire_request(int crew, int id, const char *what);
 
 /* A reply to request. reason may be NULL. New reference. */
 json_t *lp_wire_reply(const json_t *request, int rank, enum lp_status st, const char *reason);

@@ -5,13 +5,38 @@
 #include <hwloc.h>
 #include <hwloc/glibc-sched.h>
 #include <hwloc/linux.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* "0-3,8" and nothing else, with numbers that a machine can have: hwloc takes much more, and "0-" without end. */
+static bool is_list(const char *list)
+{
+    const char *p = list;
+
+    while (isdigit((unsigned char)*p)) {
+        for (int part = 0; part < 2; part++) {
+            size_t digits = strspn(p, "0123456789");
+
+            if (digits == 0 || digits > 6)
+                return false;
+            p += digits;
+            if (part == 1 || *p != '-')
+                break;
+            p++;
+        }
+        if (*p == '\0')
+            return true;
+        if (*p++ != ',')
+            return false;
+    }
+    return false;
+}
+
 static hwloc_bitmap_t bitmap_of(const char *list)
 {
-    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+    hwloc_bitmap_t set = is_list(list) ? hwloc_bitmap_alloc() : NULL;
 
     if (set && (hwloc_bitmap_list_sscanf(set, list) < 0 || hwloc_bitmap_weight(set) < 1)) {
         hwloc_bitmap_free(set);

@@ -39,11 +39,16 @@ struct pci_info { /* version 3, which the _v2 call below fills */
     char id[32];
 };
 
+struct memory_info { /* nvmlMemory_t */
+    unsigned long long total, free, used;
+};
+
 struct lp_nvml {
     void *handle;
     char driver[80];
     int (*init)(void);
     int (*shutdown)(void);
+    int (*memory)(device_t device, struct memory_info *info);
     const char *(*error_string)(int);
     int (*driver_version)(char *, unsigned);
     int (*by_pci)(const char *, device_t *);
@@ -71,6 +76,7 @@ static const struct {
     {"nvmlErrorString", SLOT(error_string), true},
     {"nvmlDeviceGetHandleByPciBusId_v2", SLOT(by_pci), true},
     {"nvmlSystemGetDriverVersion", SLOT(driver_version), false},
+    {"nvmlDeviceGetMemoryInfo", SLOT(memory), false},
     {"nvmlDeviceGetUUID", SLOT(uuid), false},
     {"nvmlDeviceGetVbiosVersion", SLOT(vbios), false},
     {"nvmlDeviceGetNvLinkState", SLOT(link_state), false},
@@ -255,6 +261,16 @@ enum lp_status lp_nvml_gpu(struct lp_nvml *nvml, const char *pci, struct lp_nvml
     read_links(nvml, device, out);
     read_pcie(nvml, device, out);
     return LP_OK;
+}
+
+long long lp_nvml_used_bytes(struct lp_nvml *nvml, const char *pci)
+{
+    device_t device = NULL;
+    struct memory_info info = {0};
+
+    if (!nvml->memory || nvml->by_pci(pci, &device) != SUCCESS || nvml->memory(device, &info) != SUCCESS)
+        return -1;
+    return (long long)info.used;
 }
 
 double lp_nvml_nvlink_gbps(const struct lp_nvml_gpu *gpu)

@@ -41,6 +41,9 @@ const char *lp_nvml_driver(const struct lp_nvml *nvml);
  */
 enum lp_status lp_nvml_gpu(struct lp_nvml *nvml, const char *pci, struct lp_nvml_gpu *out, struct lp_reason *why);
 
+/* Bytes of the GPU's memory in use by anybody; -1 when unknown. No context is made. */
+long long lp_nvml_used_bytes(struct lp_nvml *nvml, const char *pci);
+
 /* Sum of the links' rates per direction; NaN when a rate or the number of links is unknown, 0 without links. */
 double lp_nvml_nvlink_gbps(const struct lp_nvml_gpu *gpu);
 

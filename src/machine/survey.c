@@ -2,11 +2,14 @@
 #include "machine/survey.h"
 
 #include "base/json.h"
+#include "base/units.h"
 #include "machine/cpus.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#define SMALL_SHM ((int64_t)256 << 20) /* NCCL takes some 10 to 30 MB a rank */
 
 /* ---- agreement ---- */
 
@@ -191,7 +194,13 @@ static void add_warnings(json_t *const *seen, const struct lp_machine *found, js
     const json_t *versions = json_object_get(seen[0], "versions");
     const char *compiled = lp_json_str(versions, "nccl_compiled", NULL), *loaded = lp_json_str(versions, "nccl_loaded", NULL);
     int cpus = lp_cpus_count(lp_json_str(seen[0], "cpus", ""));
+    int64_t shm = lp_json_int(seen[0], "shm_bytes", -1);
+    char bytes[32];
 
+    if (shm >= 0 && shm < SMALL_SHM)
+        warn(head, json_sprintf("/dev/shm has %s in all: NCCL's shared-memory path (P2P off) may not fit; enlarge it (docker: "
+                                "--shm-size=1g)",
+                                lp_format_about((size_t)shm, bytes, sizeof(bytes))));
     if (compiled && loaded && strcmp(compiled, loaded) != 0)
         warn(head, json_sprintf("NCCL %s is loaded; the worker was compiled with the header of %s", loaded, compiled));
     if (strcmp(found->device, "host") == 0 && cpus > 0 && cpus < found->nranks)
@@ -234,6 +243,9 @@ enum lp_status lp_machine_judge(json_t *const *seen, const int *local_rank, int 
     json_object_set(head, "versions", json_object_get(seen[0], "versions"));
     json_object_set(head, "inherited", json_object_get(seen[0], "inherited"));
     json_object_set(head, "conf_files", json_object_get(seen[0], "conf_files"));
+    json_object_set_new(head, "shm",
+                        json_pack("{s:O?, s:O?}", "bytes", json_object_get(seen[0], "shm_bytes"), "free_bytes",
+                                  json_object_get(seen[0], "shm_free_bytes")));
     if (st != LP_OK)
         return st;
     json_object_set_new(json_object_get(head, "versions"), "kernel", json_incref(json_object_get(seen[0], "kernel")));

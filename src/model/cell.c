@@ -110,10 +110,19 @@ enum lp_status lp_cell_from_json(const json_t *json, struct lp_cell *out, struct
     out->warmup = (int)lp_json_int(json, "warmup", 0);
     out->iters = (int)lp_json_int(json, "iters", 0);
     out->checks = (int)lp_json_int(json, "checks", 0);
+    if (!out->op[0] || !out->library[0])
+        return lp_because(why, LP_ERR_PARSE, "cell: '%s' is missing", out->op[0] ? "library" : "op");
     st = lp_dtype_parse(lp_json_str(json, "datatype", ""), &out->dtype, why);
     if (st == LP_OK)
         st = lp_redop_parse(lp_json_str(json, "redop", ""), &out->redop, why);
-    return st == LP_OK ? edges_from_json(json_object_get(json, "edges"), out, why) : st;
+    return st == LP_OK ? edges_from_json(json_object_get(json, "edges"), out, why) : LP_ERR_PARSE;
+}
+
+bool lp_cell_same(const struct lp_cell *a, const struct lp_cell *b)
+{
+    return a->kind == b->kind && strcmp(a->op, b->op) == 0 && strcmp(a->buffers, b->buffers) == 0 && a->dtype == b->dtype &&
+           a->redop == b->redop && a->root == b->root && a->requested_bytes == b->requested_bytes && a->placement == b->placement &&
+           a->timing == b->timing;
 }
 
 const char *lp_cell_words(const struct lp_cell *cell, char *buf, size_t cap)

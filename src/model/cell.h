@@ -68,6 +68,9 @@ json_t *lp_cell_to_json(const struct lp_cell *cell);
 /* LP_ERR_PARSE with the member that is missing or wrong. */
 enum lp_status lp_cell_from_json(const json_t *json, struct lp_cell *out, struct lp_reason *why);
 
+/* The same thing asked: collective, type, operator, root, size, placement, timing and buffers (not how it is measured). */
+bool lp_cell_same(const struct lp_cell *a, const struct lp_cell *b);
+
 /* Writes e.g. "AllReduce 64K in place, graph" style text for messages. Returns buf. */
 const char *lp_cell_words(const struct lp_cell *cell, char *buf, size_t cap);
 

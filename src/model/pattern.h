@@ -61,9 +61,11 @@ static inline struct lp_pattern lp_pattern_make(enum lp_dtype dtype, enum lp_red
 
 LP_EVERYWHERE uint32_t lp_pattern_input(struct lp_pattern pattern, int32_t rank, uint64_t offset)
 {
-    uint32_t place = (uint32_t)((offset + 30011u * (uint64_t)rank) % LP_PATTERN_PERIOD);
+    uint32_t mixed = (uint32_t)((offset + 30011u * (uint64_t)rank) % LP_PATTERN_PERIOD) * 2654435761u;
 
-    return ((place * 2654435761u >> 11) + pattern.iteration) % pattern.range;
+    /* Mixed before the modulo: a product alone is linear in the offset, and then ranks and shifted chunks look alike. */
+    mixed = (mixed ^ mixed >> 15) * 2246822519u;
+    return ((mixed ^ mixed >> 13) % pattern.range + pattern.iteration % pattern.range) % pattern.range;
 }
 
 /* The value that element `offset` must have when its source is src_rank, or all ranks reduced. */

@@ -48,9 +48,9 @@ static json_t *first_wrong_json(const struct lp_checked *checked)
     return json_pack("{s:i, s:I}", "rank", checked->first_rank, "offset_bytes", (json_int_t)checked->first_offset_bytes);
 }
 
-static json_t *path_json(const char *path)
+static json_t *text_or_null(const char *text)
 {
-    return path[0] ? lp_json_text(path) : json_null();
+    return text[0] ? lp_json_text(text) : json_null();
 }
 
 /* Members that both kinds have. */
@@ -66,7 +66,7 @@ static json_t *common_json(const struct lp_record *record)
                      checked->iterations, "wrong_iterations", checked->wrong_iterations, "wrong_elements",
                      checked->iterations ? json_integer((json_int_t)checked->wrong_elements) : json_null(), "first_wrong",
                      first_wrong_json(checked), "link_gbps", lp_json_real(record->link_gbps), "library_path",
-                     path_json(record->library_path), "log", path_json(record->log), "seconds", "measure", record->measure_s,
+                     text_or_null(record->library_path), "log", text_or_null(record->log), "seconds", "measure", record->measure_s,
                      "check", record->check_s);
 }
 
@@ -85,16 +85,37 @@ static json_t *copy_json(const struct lp_record *record)
                      lp_json_real(record->latency_us));
 }
 
+json_t *lp_evidence_to_json(const struct lp_evidence *evidence)
+{
+    if (!evidence->read)
+        return json_null();
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "algorithm", text_or_null(evidence->algorithm), "protocol",
+                     text_or_null(evidence->protocol), "channels",
+                     evidence->channels < 0 ? json_null() : json_integer(evidence->channels), "transport",
+                     text_or_null(evidence->transport), "tag", text_or_null(evidence->tag));
+}
+
+void lp_evidence_from_json(const json_t *json, struct lp_evidence *out)
+{
+    memset(out, 0, sizeof(*out));
+    out->channels = (int)lp_json_int(json, "channels", -1);
+    out->read = json_is_object(json);
+    lp_json_copy(json, "algorithm", out->algorithm, sizeof(out->algorithm));
+    lp_json_copy(json, "protocol", out->protocol, sizeof(out->protocol));
+    lp_json_copy(json, "transport", out->transport, sizeof(out->transport));
+    lp_json_copy(json, "tag", out->tag, sizeof(out->tag));
+}
+
 static json_t *collective_json(const struct lp_record *record)
 {
     const struct lp_cell *cell = &record->cell;
 
-    return json_pack("{s:s, s:s, s:s, s:i, s:I, s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:o, s:o, s:n}", "collective", cell->op,
+    return json_pack("{s:s, s:s, s:s, s:i, s:I, s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:o, s:o, s:o}", "collective", cell->op,
                      "datatype", lp_dtype_name(cell->dtype), "redop", lp_redop_name(cell->redop), "root", cell->root, "count",
                      (json_int_t)cell->count, "placement", lp_placement_name(cell->placement), "timing",
                      lp_timing_name(cell->timing), "buffers", cell->buffers, "variant", record->variant, "repeat", record->repeat,
                      "round", record->round, "aligned", record->aligned, "algbw_gbps", lp_json_real(record->algbw_gbps),
-                     "busbw_gbps", lp_json_real(record->busbw_gbps), "evidence");
+                     "busbw_gbps", lp_json_real(record->busbw_gbps), "evidence", lp_evidence_to_json(&record->evidence));
 }
 
 json_t *lp_record_to_json(const struct lp_record *record)
@@ -189,10 +210,13 @@ enum lp_status lp_record_from_json(const json_t *json, enum lp_kind kind, struct
     out->latency_us = lp_json_num(json, "latency_us", (double)NAN);
     lp_json_copy(json, "library_path", out->library_path, sizeof(out->library_path));
     lp_json_copy(json, "log", out->log, sizeof(out->log));
+    lp_evidence_from_json(json_object_get(json, "evidence"), &out->evidence);
     out->measure_s = lp_json_num(json_object_get(json, "seconds"), "measure", 0.0);
     out->check_s = lp_json_num(json_object_get(json, "seconds"), "check", 0.0);
     stats_from_json(json_object_get(json, "time_us"), &out->time_us);
     checked_from_json(json, &out->checked);
+    if (out->time_us.n > LP_MAX_SAMPLES)
+        out->time_us.n = LP_MAX_SAMPLES;
     for (size_t i = 0; i < json_array_size(samples) && i < LP_MAX_SAMPLES; i++)
         out->samples_us[i] = json_number_value(json_array_get(samples, i));
     return LP_OK;

@@ -31,6 +31,14 @@ struct lp_checked {
     uint64_t first_offset_bytes;
 };
 
+/* How a collective really went, read from NCCL's log. "" and channels below 0: not known. */
+struct lp_evidence {
+    bool read; /* there was a log to read */
+    char algorithm[32], protocol[64], transport[256];
+    int channels;
+    char tag[160]; /* for tables: "Ring/LL x1" */
+};
+
 struct lp_record {
     struct lp_cell cell;
     char variant[LP_NAME_MAX]; /* empty for copies */
@@ -46,7 +54,8 @@ struct lp_record {
     double algbw_gbps, busbw_gbps; /* NaN where there is none; for copies busbw is NaN */
     double link_gbps;              /* the link baseline it is compared with; NaN: none */
     struct lp_checked checked;
-    double latency_us;         /* copies: NaN until measured */
+    double latency_us; /* copies: NaN until measured */
+    struct lp_evidence evidence;
     char library_path[1024];   /* file of the library that the crew loaded; "" where there is none */
     char log[1024];            /* of its rank 0 */
     double measure_s, check_s; /* where this cell's time went */
@@ -56,6 +65,10 @@ const char *lp_outcome_name(enum lp_outcome outcome); /* "ok", "wrong", ... */
 
 /* An outcome that may be compared and ranked: ok, with a time. */
 bool lp_record_usable(const struct lp_record *record);
+
+/* {algorithm, protocol, channels, transport, tag}, or null where nothing was read. New reference; and the reverse. */
+json_t *lp_evidence_to_json(const struct lp_evidence *evidence);
+void lp_evidence_from_json(const json_t *json, struct lp_evidence *out);
 
 /* The JSON of DESIGN section 8: a p2p record or a collective record, by kind. New reference. */
 json_t *lp_record_to_json(const struct lp_record *record);

@@ -103,12 +103,30 @@ static enum lp_status take_document(struct lp_result *result, json_t *document, 
     return st;
 }
 
+static void take_evidence(struct lp_result *result, json_t *evidence)
+{
+    const char *number;
+    json_t *value;
+
+    json_object_foreach(evidence, number, value)
+    {
+        unsigned long i = strtoul(number, NULL, 10);
+
+        if (i < result->n)
+            lp_evidence_from_json(value, &result->record[i]->evidence);
+    }
+}
+
 static enum lp_status take_journal_line(struct lp_result *result, const json_t *line, struct lp_reason *why)
 {
     const json_t *head = json_object_get(line, "head");
 
     if (head) {
         json_object_update(result->head, (json_t *)head);
+        return LP_OK;
+    }
+    if (json_object_get(line, "evidence")) {
+        take_evidence(result, json_object_get(line, "evidence"));
         return LP_OK;
     }
     if (json_object_get(line, "p2p"))
@@ -213,7 +231,7 @@ enum lp_status lp_journal_open(struct lp_journal *journal, const char *path, str
     char part[4200];
     struct stat info;
 
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+    if (lstat(path, &info) == 0 && !S_ISREG(info.st_mode)) /* a link would be replaced by the file, not followed */
         return lp_because(why, LP_ERR_IO, "%s is not a regular file: name a file for the result", path);
     if (strlen(path) >= sizeof(journal->path))
         return lp_because(why, LP_ERR_IO, "path of the result file is longer than %zu bytes", sizeof(journal->path) - 1);
@@ -265,6 +283,14 @@ enum lp_status lp_journal_record(struct lp_journal *journal, const struct lp_rec
     if (journal->fd < 0)
         return LP_OK;
     return append(journal, json_pack("{s:o}", record->cell.kind == LP_COPY ? "p2p" : "collective", lp_record_to_json(record)), why);
+}
+
+enum lp_status lp_journal_evidence(struct lp_journal *journal, json_t *evidence, struct lp_reason *why)
+{
+    if (journal->fd >= 0)
+        return append(journal, json_pack("{s:o}", "evidence", evidence), why);
+    json_decref(evidence);
+    return LP_OK;
 }
 
 enum lp_status lp_journal_finish(struct lp_journal *journal, const struct lp_result *result, struct lp_reason *why)

@@ -56,6 +56,12 @@ enum lp_status lp_journal_head(struct lp_journal *journal, const json_t *head, s
 
 enum lp_status lp_journal_record(struct lp_journal *journal, const struct lp_record *record, struct lp_reason *why);
 
+/*
+ * {"evidence": {"17": {...}}}: what was found out later about records that are in the journal already, by their number in
+ * it, counted from 0. Takes the reference.
+ */
+enum lp_status lp_journal_evidence(struct lp_journal *journal, json_t *evidence, struct lp_reason *why);
+
 /* Assembles FILE from the result in memory and removes FILE.part. On failure the part stays. */
 enum lp_status lp_journal_finish(struct lp_journal *journal, const struct lp_result *result, struct lp_reason *why);
 

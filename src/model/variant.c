@@ -106,16 +106,22 @@ enum lp_status lp_variants_copy(struct lp_variants *list, const struct lp_varian
     return st;
 }
 
+void lp_variants_drop_last(struct lp_variants *list)
+{
+    struct lp_variant *last = &list->item[--list->n];
+
+    for (size_t i = 0; i < last->nenv; i++) {
+        free(last->env[i].name);
+        free(last->env[i].value);
+    }
+    free(last->env);
+    free(last->nccl);
+}
+
 void lp_variants_release(struct lp_variants *list)
 {
-    for (size_t i = 0; i < list->n; i++) {
-        for (size_t k = 0; k < list->item[i].nenv; k++) {
-            free(list->item[i].env[k].name);
-            free(list->item[i].env[k].value);
-        }
-        free(list->item[i].env);
-        free(list->item[i].nccl);
-    }
+    while (list->n > 0)
+        lp_variants_drop_last(list);
     free(list->item);
     memset(list, 0, sizeof(*list));
 }

@@ -48,6 +48,9 @@ struct lp_variant *lp_variants_find(const struct lp_variants *list, const char *
 /* Deep copy of a variant to the end of the list; LP_ERR_MEMORY. */
 enum lp_status lp_variants_copy(struct lp_variants *list, const struct lp_variant *from);
 
+/* Removes the last variant of a list that is not empty. */
+void lp_variants_drop_last(struct lp_variants *list);
+
 void lp_variants_release(struct lp_variants *list);
 
 /* "NCCL_ALGO=Ring NCCL_PROTO unset", or "no change". Returns buf. */

@@ -1,11 +1,15 @@
 /* Reading site locks and holding variants against them. */
 #include "plan/locks.h"
 
+#include "base/json.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#define NAME_BYTES "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
 static const struct lp_lock *find(const struct lp_locks *locks, const char *name)
 {
@@ -24,7 +28,7 @@ static enum lp_status add(struct lp_locks *locks, const char *word, struct lp_re
     if (locks->n == sizeof(locks->item) / sizeof(locks->item[0]))
         return lp_because(why, LP_ERR_ARG, "LINKPERF_LOCK names more than %zu variables", locks->n);
     if (len == 0 || len >= sizeof(lock->name) || (equals && strlen(equals + 1) >= sizeof(lock->value)) ||
-        !(isalpha((unsigned char)word[0]) || word[0] == '_'))
+        !(isalpha((unsigned char)word[0]) || word[0] == '_') || strspn(word, NAME_BYTES) < len || !lp_json_takes(word))
         return lp_because(why, LP_ERR_ARG, "LINKPERF_LOCK: '%s' is neither NAME nor NAME=VALUE", word);
     memset(lock, 0, sizeof(*lock));
     memcpy(lock->name, word, len);
@@ -36,6 +40,17 @@ static enum lp_status add(struct lp_locks *locks, const char *word, struct lp_re
     return LP_OK;
 }
 
+/* Also where LINKPERF_LOCK names the variable alone: as inherited, that is 0. */
+static enum lp_status lock_nvls_off(struct lp_locks *locks, struct lp_reason *why)
+{
+    for (size_t i = 0; i < locks->n; i++)
+        if (strcmp(locks->item[i].name, "NCCL_NVLS_ENABLE") == 0 && !locks->item[i].has_value) {
+            locks->item[i].has_value = true;
+            snprintf(locks->item[i].value, sizeof(locks->item[i].value), "0");
+        }
+    return add(locks, "NCCL_NVLS_ENABLE=0", why);
+}
+
 enum lp_status lp_locks_make(const char *list, const char *nvls, struct lp_locks *out, struct lp_reason *why)
 {
     char *copy = strdup(list ? list : ""), *save = NULL;
@@ -45,7 +60,7 @@ enum lp_status lp_locks_make(const char *list, const char *nvls, struct lp_locks
     for (char *word = st == LP_OK ? strtok_r(copy, " \t,", &save) : NULL; word && st == LP_OK; word = strtok_r(NULL, " \t,", &save))
         st = add(out, word, why);
     if (st == LP_OK && nvls && strcmp(nvls, "0") == 0)
-        st = add(out, "NCCL_NVLS_ENABLE=0", why);
+        st = lock_nvls_off(out, why);
     free(copy);
     return st;
 }

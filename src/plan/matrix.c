@@ -1,6 +1,8 @@
 /* Built-in variants, --variant, and what no variant may do. YAML is matrix_yaml's. */
 #include "plan/matrix.h"
 
+#include "base/json.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +66,11 @@ enum lp_status lp_matrix_add_text(const char *text, struct lp_variants *list, st
 
     if (!copy)
         return lp_because(why, LP_ERR_MEMORY, "out of memory");
-    if (text[name_len] != ':' || name_len == 0 || name_len >= LP_NAME_MAX) {
+    if (text[name_len] == ':' && name_len >= LP_NAME_MAX) {
+        free(copy);
+        return lp_because(why, LP_ERR_ARG, "--variant '%.80s': a name has at most %d bytes", text, LP_NAME_MAX - 1);
+    }
+    if (text[name_len] != ':' || name_len == 0) {
         free(copy);
         return lp_because(why, LP_ERR_ARG, "--variant '%s': write it as 'name: NCCL_X=value ...'", text);
     }
@@ -88,15 +94,6 @@ static bool is_ours(const char *name)
     return false;
 }
 
-/* Variants travel as JSON, which holds nothing else. */
-static bool is_utf8(const char *text)
-{
-    json_t *string = json_string(text);
-
-    json_decref(string);
-    return string != NULL;
-}
-
 static enum lp_status check_env(const struct lp_variant *variant, struct lp_reason *why)
 {
     for (size_t i = 0; i < variant->nenv; i++) {
@@ -105,7 +102,7 @@ static enum lp_status check_env(const struct lp_variant *variant, struct lp_reas
         if (is_ours(env->name))
             return lp_because(why, LP_ERR_ARG, "variant '%s': %s is set by linkperf and cannot be part of a variant", variant->name,
                               env->name);
-        if (env->value && !is_utf8(env->value))
+        if (env->value && !lp_json_takes(env->value))
             return lp_because(why, LP_ERR_ARG, "variant '%s': the value of %s is not UTF-8", variant->name, env->name);
     }
     return LP_OK;
@@ -125,6 +122,8 @@ enum lp_status lp_matrix_check(const struct lp_variants *list, struct lp_reason 
         for (size_t k = 0; k < i; k++)
             if (strcmp(list->item[k].name, variant->name) == 0)
                 return lp_because(why, LP_ERR_ARG, "variant '%s' is there twice", variant->name);
+        if (!lp_json_takes(variant->name))
+            return lp_because(why, LP_ERR_ARG, "the name of a variant is not UTF-8");
         st = check_env(variant, why);
     }
     return st;

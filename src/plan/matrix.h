@@ -6,8 +6,9 @@
 
 /*
  * Reads a run matrix: a mapping with the list `variants`, each with name, env (a mapping; a plain ~, null or nothing
- * removes the variable, '' sets it empty), options (timing, nccl) and when (always, nvlink, pcie). Values are taken byte
- * for byte. LP_ERR_IO or LP_ERR_ARG with file and line. Appends to list.
+ * removes the variable, '' sets it empty), sweep (a mapping of
+ * variables to lists of values: one variant for each combination), options (timing, nccl) and when (always, nvlink, pcie). Values
+ * are taken byte for byte. LP_ERR_IO or LP_ERR_ARG with file and line. Appends to list.
  */
 enum lp_status lp_matrix_read(const char *path, struct lp_variants *list, struct lp_reason *why);
 

@@ -1,6 +1,8 @@
 /* Run matrices in YAML, by libyaml's document API: every error has its line, and no value is interpreted. */
 #include "plan/matrix.h"
 
+#include "plan/multiply.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,6 +96,33 @@ static enum lp_status take_env(struct reader *reader, const char *key, yaml_node
     return st;
 }
 
+static enum lp_status take_axis_value(struct reader *reader, yaml_node_t *node, struct lp_axes *axes)
+{
+    enum lp_status st = LP_OK;
+    const char *text = is_null(node) ? NULL : value_of(reader, node, &st);
+
+    return st == LP_OK ? lp_axes_add_value(axes, text, reader->why) : st;
+}
+
+/* NAME: [value, value, ...] */
+static enum lp_status take_axis(struct reader *reader, const char *key, yaml_node_t *key_node, yaml_node_t *value, void *into)
+{
+    struct lp_reason inner = {""};
+    enum lp_status st = LP_OK;
+
+    if (value->type != YAML_SEQUENCE_NODE)
+        return complain(reader, value, "a sweep gives each variable a list: NCCL_X: [a, b]");
+    if (lp_axes_add(into, key, &inner) != LP_OK)
+        return complain(reader, key_node, inner.text);
+    for (yaml_node_item_t *item = value->data.sequence.items.start; item < value->data.sequence.items.top && st == LP_OK; item++) {
+        yaml_node_t *node = node_at(reader, *item, &st);
+
+        if (st == LP_OK)
+            st = take_axis_value(reader, node, into);
+    }
+    return st;
+}
+
 static enum lp_status take_timings(struct reader *reader, yaml_node_t *value, struct lp_variant *variant)
 {
     enum lp_status st = LP_OK;
@@ -101,6 +130,8 @@ static enum lp_status take_timings(struct reader *reader, yaml_node_t *value, st
     struct lp_reason inner = {""};
     char copy[128], *save = NULL;
 
+    if (st == LP_OK && (text[0] == '\0' || strlen(text) >= sizeof(copy)))
+        return complain(reader, value, "timing is a list like 'graph,isolated'");
     snprintf(copy, sizeof(copy), "%s", text ? text : "");
     for (char *word = strtok_r(copy, ", ", &save); word && st == LP_OK; word = strtok_r(NULL, ", ", &save)) {
         enum lp_timing timing;
@@ -155,17 +186,41 @@ static enum lp_status take_name(struct reader *reader, yaml_node_t *value, struc
     return LP_OK;
 }
 
+/* A variant while its members are read. */
+struct draft {
+    struct lp_variant *variant;
+    struct lp_axes axes;
+};
+
 static enum lp_status take_member(struct reader *reader, const char *key, yaml_node_t *key_node, yaml_node_t *value, void *into)
 {
+    struct draft *draft = into;
+
     if (strcmp(key, "name") == 0)
-        return take_name(reader, value, into);
+        return take_name(reader, value, draft->variant);
     if (strcmp(key, "when") == 0)
-        return take_when(reader, value, into);
+        return take_when(reader, value, draft->variant);
     if (strcmp(key, "env") == 0)
-        return is_null(value) ? LP_OK : each_member(reader, value, take_env, into);
+        return is_null(value) ? LP_OK : each_member(reader, value, take_env, draft->variant);
+    if (strcmp(key, "sweep") == 0)
+        return is_null(value) ? LP_OK : each_member(reader, value, take_axis, &draft->axes);
     if (strcmp(key, "options") == 0)
-        return is_null(value) ? LP_OK : each_member(reader, value, take_option, into);
-    return complain(reader, key_node, "unknown key: use name, env, options or when");
+        return is_null(value) ? LP_OK : each_member(reader, value, take_option, draft->variant);
+    return complain(reader, key_node, "unknown key: use name, env, sweep, options or when");
+}
+
+static enum lp_status take_variant(struct reader *reader, yaml_node_t *node, struct lp_variants *list)
+{
+    struct draft draft = {.variant = lp_variants_add(list, "")};
+    struct lp_reason inner = {""};
+    enum lp_status st = draft.variant ? each_member(reader, node, take_member, &draft) : LP_ERR_MEMORY;
+
+    if (st == LP_OK && draft.variant->name[0] == '\0')
+        st = complain(reader, node, "a variant without a name");
+    if (st == LP_OK && lp_variants_multiply(list, &draft.axes, &inner) != LP_OK)
+        st = complain(reader, node, inner.text);
+    lp_axes_release(&draft.axes);
+    return st;
 }
 
 static enum lp_status take_variants(struct reader *reader, yaml_node_t *sequence, struct lp_variants *list)
@@ -177,15 +232,9 @@ static enum lp_status take_variants(struct reader *reader, yaml_node_t *sequence
     for (yaml_node_item_t *item = sequence->data.sequence.items.start; item < sequence->data.sequence.items.top && st == LP_OK;
          item++) {
         yaml_node_t *node = node_at(reader, *item, &st);
-        struct lp_variant *variant = st == LP_OK ? lp_variants_add(list, "") : NULL;
 
-        if (st != LP_OK)
-            break;
-        if (!variant)
-            return LP_ERR_MEMORY;
-        st = each_member(reader, node, take_member, variant);
-        if (st == LP_OK && variant->name[0] == '\0')
-            st = complain(reader, node, "a variant without a name");
+        if (st == LP_OK)
+            st = take_variant(reader, node, list);
     }
     return st;
 }
@@ -211,6 +260,22 @@ static enum lp_status read_document(struct reader *reader, struct lp_variants *l
     return st;
 }
 
+/* One document a file: what stands behind "---" would be ignored without a word. */
+static enum lp_status check_no_more(yaml_parser_t *parser, struct reader *reader)
+{
+    yaml_document_t more;
+    enum lp_status st = LP_OK;
+
+    if (!yaml_parser_load(parser, &more))
+        return lp_because(reader->why, LP_ERR_ARG, "%s, line %zu: %s", reader->path, parser->problem_mark.line + 1,
+                          parser->problem ? parser->problem : "not YAML");
+    if (yaml_document_get_root_node(&more))
+        st = lp_because(reader->why, LP_ERR_ARG, "%s, line %zu: a second document: a run matrix is one", reader->path,
+                        yaml_document_get_root_node(&more)->start_mark.line + 1);
+    yaml_document_delete(&more);
+    return st;
+}
+
 enum lp_status lp_matrix_read(const char *path, struct lp_variants *list, struct lp_reason *why)
 {
     FILE *file = fopen(path, "re");
@@ -233,6 +298,8 @@ enum lp_status lp_matrix_read(const char *path, struct lp_variants *list, struct
         reader.document = &document;
         st = read_document(&reader, list);
         yaml_document_delete(&document);
+        if (st == LP_OK)
+            st = check_no_more(&parser, &reader);
     }
     yaml_parser_delete(&parser);
     fclose(file);

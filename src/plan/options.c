@@ -31,6 +31,7 @@ enum {
     KEY_DRY_RUN,
     KEY_NO_LINK,
     KEY_NO_COLL,
+    KEY_NO_LINT,
 };
 
 static const struct argp_option table[] = {
@@ -48,13 +49,14 @@ static const struct argp_option table[] = {
     {"no-link", KEY_NO_LINK, 0, 0, "leave the link out; there is no baseline then", 0},
     {"no-collectives", KEY_NO_COLL, 0, 0, "measure the link only", 0},
     {0, 0, 0, 0, "How it is measured:", 3},
-    {"iters", 'n', "N", 0, "operations in a timed block; chosen per cell by default", 0},
+    {"iters", 'n', "N", 0, "operations in a timed block; chosen per cell by default, always 1 for isolated", 0},
     {"warmup_iters", 'w', "N", 0, "operations before, 5 by default", 0},
     {"check", 'c', "N", 0, "operations checked before the timed ones, and N after; 3 by default, 0 leaves the data unchecked", 0},
     {0, 0, 0, 0, "Variants:", 4},
     {"matrix", KEY_MATRIX, "FILE", 0, "run matrix (YAML) instead of the built-in one", 0},
     {"variant", KEY_VARIANT, "'NAME: K=V ...'", 0, "one more variant; K without = removes K from the environment", 0},
     {"only", KEY_ONLY, "LIST", 0, "of the variants, only these (and default)", 0},
+    {"no-lint", KEY_NO_LINT, "LIST", 0, "run these variants although NCCL would misread them; a crash costs their cells only", 0},
     {0, 0, 0, 0, "Machine:", 5},
     {"device", KEY_DEVICE, "KIND", 0, "auto (default: GPUs, or host memory where there is none), cuda, host", 0},
     {"ranks", KEY_RANKS, "N", 0, "without mpirun: that many workers instead of one per GPU", 0},
@@ -75,7 +77,8 @@ static const struct argp_option table[] = {
 static const char doc[] =
     "Which NCCL settings should this machine run, what does each reach, and how close is that to what the link carries? Start one "
     "rank per GPU (mpirun -np 2 linkperf), or linkperf alone for all GPUs of this machine."
-    "\vSub-commands: linkperf show FILE prints a result file or the journal of a run that was killed (FILE.part).\n"
+    "\vSub-commands: linkperf show FILE prints a result file or the journal of a run that was killed (FILE.part); linkperf lint "
+    "FILE says what NCCL would misread in a run matrix, a shell file of exports or a docker line.\n"
     "Exit: 0 good, 2 usage, 3 environment, 4 hang or crash, 6 wrong data (wins over all); 128+N on signal N.\n"
     "LINKPERF_LOCK names variables (NAME or NAME=VALUE) that no variant may change.";
 
@@ -92,6 +95,8 @@ static enum lp_status parse_set(const char *text, const char *what, const char *
     char copy[256], *save = NULL;
 
     *out = 0;
+    if (strlen(text) >= sizeof(copy))
+        return lp_because(why, LP_ERR_ARG, "--%s: the list is too long", what);
     snprintf(copy, sizeof(copy), "%s", text);
     for (char *word = strtok_r(copy, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
         int i = 0;
@@ -123,13 +128,13 @@ static enum lp_status parse_collectives(const char *text, struct lp_options *out
     return parse_set(text, "collectives", names, &set, why);
 }
 
-static enum lp_status parse_seconds(const char *text, double *out, struct lp_reason *why)
+static enum lp_status parse_factor(const char *what, const char *text, double *out, struct lp_reason *why)
 {
     char *end = NULL;
     double value = strtod(text, &end);
 
     if (end == text || *end || !isfinite(value) || value <= 0.0 || value > 1e6)
-        return lp_because(why, LP_ERR_ARG, "'%s' is not a positive number", text);
+        return lp_because(why, LP_ERR_ARG, "%s '%s': a number above 0, at most a million", what, text);
     *out = value;
     return LP_OK;
 }
@@ -212,6 +217,17 @@ static enum lp_status take_words(int key, const char *arg, struct lp_options *ou
     }
 }
 
+/* Names of variants; given twice, the lists are joined. */
+static enum lp_status take_names(const char *what, const char *arg, char *out, size_t cap, struct lp_reason *why)
+{
+    size_t used = strlen(out);
+
+    if (used + 1 + strlen(arg) >= cap)
+        return lp_because(why, LP_ERR_ARG, "%s: the list is too long", what);
+    snprintf(out + used, cap - used, "%s%s", used ? "," : "", arg);
+    return LP_OK;
+}
+
 static error_t take(int key, char *arg, struct argp_state *state)
 {
     struct parse *parse = state->input;
@@ -242,19 +258,22 @@ static error_t take(int key, char *arg, struct argp_state *state)
         st = take_words(key, arg, out, parse->why);
         break;
     case KEY_INIT_TIMEOUT:
-        st = parse_seconds(arg, &out->init_timeout, parse->why);
+        st = parse_factor("--init-timeout", arg, &out->init_timeout, parse->why);
         break;
     case KEY_TIMEOUT:
-        st = parse_seconds(arg, &out->cell_timeout, parse->why);
+        st = parse_factor("--timeout", arg, &out->cell_timeout, parse->why);
         break;
     case KEY_SLOWNESS:
-        st = parse_seconds(arg, &out->slowness, parse->why);
+        st = parse_factor("--slowness", arg, &out->slowness, parse->why);
         break;
     case KEY_VARIANT:
         st = add_variant(out, arg, parse->why);
         break;
     case KEY_ONLY:
-        snprintf(out->only, sizeof(out->only), "%s", arg);
+        st = take_names("--only", arg, out->only, sizeof(out->only), parse->why);
+        break;
+    case KEY_NO_LINT:
+        st = take_names("--no-lint", arg, out->no_lint, sizeof(out->no_lint), parse->why);
         break;
     case KEY_MATRIX:
         out->matrix = arg;
@@ -308,6 +327,9 @@ static enum lp_status check_together(const struct parse *parse)
     if (out->min_bytes && out->max_bytes && out->min_bytes > out->max_bytes)
         return lp_because(parse->why, LP_ERR_ARG, "-b %s is above -e %s", lp_format_size(out->min_bytes, a, sizeof(a)),
                           lp_format_size(out->max_bytes, b, sizeof(b)));
+    if (out->iters > 0 && out->timings == 1u << LP_ISOLATED)
+        return lp_because(parse->why, LP_ERR_ARG,
+                          "-n and --timing isolated contradict each other: an isolated sample is one operation");
     if (out->no_link && out->no_collectives)
         return lp_because(parse->why, LP_ERR_ARG, "--no-link and --no-collectives leave nothing to measure");
     return LP_OK;
@@ -331,7 +353,7 @@ enum lp_status lp_options_parse(int argc, char **argv, struct lp_options *out, s
         .cell_timeout = 10.0,
         .slowness = 1.0,
     };
-    if (slowness && parse_seconds(slowness, &out->slowness, why) != LP_OK)
+    if (slowness && parse_factor("LINKPERF_SLOWNESS", slowness, &out->slowness, why) != LP_OK)
         return LP_ERR_ARG;
     argp_err_exit_status = 2;
     error = argp_parse(&argp, argc, argv, 0, NULL, &parse);
@@ -340,6 +362,16 @@ enum lp_status lp_options_parse(int argc, char **argv, struct lp_options *out, s
     if (error)
         return lp_because(why, LP_ERR_ARG, "%s", strerror(error));
     return check_together(&parse);
+}
+
+bool lp_list_has(const char *list, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (const char *p = list; *p; p += strcspn(p, ","), p += *p == ',')
+        if (strncmp(p, name, len) == 0 && (p[len] == ',' || p[len] == '\0'))
+            return true;
+    return false;
 }
 
 void lp_options_release(struct lp_options *options)

@@ -23,7 +23,8 @@ struct lp_options {
     const char *matrix;    /* path, or NULL for the built-in one */
     const char **variants; /* texts of --variant, in order; owned */
     size_t nvariants;
-    char only[1024]; /* comma-separated names; "" is all */
+    char only[1024];    /* comma-separated names; "" is all */
+    char no_lint[1024]; /* comma-separated names of variants that run although NCCL would misread them */
     bool no_link, no_collectives;
     /* machine */
     char device[16];    /* "auto", "cuda", "host" */
@@ -44,6 +45,9 @@ struct lp_options {
  * the accepted ones and the fix. Strings point into argv.
  */
 enum lp_status lp_options_parse(int argc, char **argv, struct lp_options *out, struct lp_reason *why);
+
+/* Is the name in a comma-separated list? */
+bool lp_list_has(const char *list, const char *name);
 
 void lp_options_release(struct lp_options *options);
 

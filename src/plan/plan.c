@@ -141,16 +141,6 @@ static enum lp_status plan_link(const struct lp_machine *machine, struct lp_plan
 
 /* ---- collectives ---- */
 
-static bool list_has(const char *list, const char *name)
-{
-    size_t len = strlen(name);
-
-    for (const char *p = list; *p; p += strcspn(p, ","), p += *p == ',')
-        if (strncmp(p, name, len) == 0 && (p[len] == ',' || p[len] == '\0'))
-            return true;
-    return false;
-}
-
 static enum lp_status add_cell(const struct lp_options *options, const struct lp_machine *machine, const struct lp_coll *coll,
                                enum lp_timing timing, enum lp_placement placement, size_t size, struct lp_plan *plan)
 {
@@ -203,7 +193,7 @@ static enum lp_status plan_cells(const struct lp_options *options, const struct 
 
     for (size_t t = 0; t < sizeof(order) / sizeof(order[0]); t++)
         for (size_t c = 0; lp_colls[c] && timings & 1u << order[t]; c++)
-            for (size_t s = 0; s < n && (!options->collectives[0] || list_has(options->collectives, lp_colls[c]->name)); s++)
+            for (size_t s = 0; s < n && (!options->collectives[0] || lp_list_has(options->collectives, lp_colls[c]->name)); s++)
                 for (int p = 0; p < LP_NPLACEMENTS && st == LP_OK; p++)
                     if (options->placements & 1u << p && (p == LP_OUT_OF_PLACE || lp_colls[c]->flags & LP_COLL_IN_PLACE))
                         st = add_cell(options, machine, lp_colls[c], order[t], (enum lp_placement)p, sizes[s], plan);
@@ -214,11 +204,11 @@ static enum lp_status plan_cells(const struct lp_options *options, const struct 
 
 static void skip_where_not_meant(struct lp_variant *variant, const struct lp_machine *machine)
 {
-    bool fits = variant->when == LP_WHEN_ALWAYS || (variant->when == LP_WHEN_NVLINK) == machine->nvlink;
+    bool fits = variant->when == LP_WHEN_ALWAYS || (is_cuda(machine) && (variant->when == LP_WHEN_NVLINK) == machine->nvlink);
 
     if (!fits && !variant->skip[0])
         snprintf(variant->skip, sizeof(variant->skip), "not applicable: for machines with %s",
-                 variant->when == LP_WHEN_NVLINK ? "NVLink" : "PCIe only");
+                 variant->when == LP_WHEN_NVLINK ? "NVLink" : "GPUs on PCIe only");
 }
 
 static enum lp_status check_only(const struct lp_options *options, const struct lp_variants *list, struct lp_reason *why)
@@ -256,7 +246,7 @@ static enum lp_status plan_variants(const struct lp_options *options, const stru
     if (st == LP_OK && !lp_variants_add(&plan->variants, "default"))
         st = LP_ERR_MEMORY;
     for (size_t i = 0; i < found.n && st == LP_OK; i++) {
-        if (options->only[0] && !list_has(options->only, found.item[i].name))
+        if (options->only[0] && !lp_list_has(options->only, found.item[i].name))
             continue;
         lp_locks_apply(&plan->locks, &found.item[i]);
         skip_where_not_meant(&found.item[i], machine);
@@ -315,7 +305,8 @@ static void estimate(const struct lp_options *options, struct lp_plan *plan)
 static enum lp_status plan_collectives(const struct lp_options *options, const struct lp_machine *machine, struct lp_plan *out,
                                        struct lp_reason *why)
 {
-    size_t min = options->min_bytes ? options->min_bytes : 8, n = 0, *sizes = NULL;
+    size_t smallest = options->max_bytes && options->max_bytes < 8 ? options->max_bytes : 8;
+    size_t min = options->min_bytes ? options->min_bytes : smallest, n = 0, *sizes = NULL;
     size_t usual_max = is_cuda(machine) ? (size_t)256 << 20 : (size_t)16 << 20;
     size_t max = options->max_bytes ? options->max_bytes : min > usual_max ? min : usual_max;
     enum lp_status st = plan_variants(options, machine, out, why);

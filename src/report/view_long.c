@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* The same columns for either placement; a bar and the time's heading say whose they are. */
-static void add_placement_columns(struct lp_table *table, const char *placement)
+static void add_placement_columns(struct lp_table *table, const char *placement, bool paths)
 {
     char heading[LP_WORD];
 
@@ -24,17 +24,19 @@ static void add_placement_columns(struct lp_table *table, const char *placement)
     lp_table_column(table, LP_RIGHT, "#wrong\nelements");
     lp_table_column(table, LP_RIGHT, "spread\npercent");
     lp_table_column(table, LP_RIGHT, "busbw / link\npercent");
+    if (paths)
+        lp_table_column(table, LP_LEFT, "path\nby NCCL's log");
 }
 
-static void add_columns(struct lp_table *table)
+static void add_columns(struct lp_table *table, bool paths)
 {
     lp_table_column(table, LP_RIGHT, "size\nbytes");
     lp_table_column(table, LP_RIGHT, "count\nelements");
     lp_table_column(table, LP_LEFT, "type");
     lp_table_column(table, LP_LEFT, "redop");
     lp_table_column(table, LP_RIGHT, "root");
-    add_placement_columns(table, "out of place");
-    add_placement_columns(table, "in place");
+    add_placement_columns(table, "out of place", paths);
+    add_placement_columns(table, "in place", paths);
 }
 
 static void add_time(struct lp_table *table, const struct lp_record *record)
@@ -58,7 +60,7 @@ static void add_wrong(struct lp_table *table, const struct lp_record *record)
         lp_table_cell(table, "%" PRIu64, record->checked.wrong_elements);
 }
 
-static void add_placement(struct lp_table *table, const struct lp_record *record, double link)
+static void add_placement(struct lp_table *table, const struct lp_record *record, double link, bool paths)
 {
     bool timed = record && record->time_us.n > 0;
     double busbw = timed ? record->busbw_gbps : (double)NAN;
@@ -72,9 +74,11 @@ static void add_placement(struct lp_table *table, const struct lp_record *record
     add_wrong(table, record);
     lp_table_cell(table, "%s", lp_words_percent(spread, timed ? record->time_us.median : 1.0, text, sizeof(text)));
     lp_table_cell(table, "%s", lp_words_percent(busbw, link, text, sizeof(text)));
+    if (paths)
+        lp_table_cell(table, "%s", timed && record->evidence.tag[0] ? record->evidence.tag : "-");
 }
 
-static void add_row(struct lp_table *table, const struct lp_grid *grid, size_t row, size_t column)
+static void add_row(struct lp_table *table, const struct lp_grid *grid, size_t row, size_t column, bool paths)
 {
     const struct lp_record *out_of = lp_grid_at(grid, LP_OUT_OF_PLACE, row, column);
     const struct lp_record *in = lp_grid_at(grid, LP_IN_PLACE, row, column);
@@ -88,8 +92,17 @@ static void add_row(struct lp_table *table, const struct lp_grid *grid, size_t r
     lp_table_cell(table, "%s", lp_dtype_name(cell->dtype));
     lp_table_cell(table, "%s", lp_title_reduces(cell->op) ? lp_redop_name(cell->redop) : "none");
     lp_table_cell(table, "%d", cell->root);
-    add_placement(table, out_of, lp_grid_link(grid, LP_OUT_OF_PLACE, row));
-    add_placement(table, in, lp_grid_link(grid, LP_IN_PLACE, row));
+    add_placement(table, out_of, lp_grid_link(grid, LP_OUT_OF_PLACE, row), paths);
+    add_placement(table, in, lp_grid_link(grid, LP_IN_PLACE, row), paths);
+}
+
+/* Has any cell of the run its path? Without NCCL's log (host memory, an eager mode) the columns would be empty. */
+static bool has_paths(const struct lp_result *result)
+{
+    for (size_t i = 0; i < result->n; i++)
+        if (result->record[i]->evidence.tag[0])
+            return true;
+    return false;
 }
 
 /* What the variant changes, from the run matrix; NULL: unknown. */
@@ -110,11 +123,12 @@ static void print_column(const struct lp_result *result, const struct lp_grid *g
 {
     const char *changes = changes_of(result, &grid->column[column]);
     struct lp_table *table = lp_table_create();
+    bool paths = has_paths(result);
     char line[1024];
 
-    add_columns(table);
+    add_columns(table, paths);
     for (size_t row = 0; row < grid->nrows; row++)
-        add_row(table, grid, row, column);
+        add_row(table, grid, row, column, paths);
     fprintf(out, "\n%s", grid->column[column].label);
     if (changes)
         fprintf(out, " (%s)", lp_words_line(changes, line, sizeof(line)));

@@ -121,6 +121,8 @@ void lp_view_verdict(const struct lp_result *result, FILE *out)
         fprintf(out, "no cell was measured\n");
     else if (counts[LP_WRONG] + counts[LP_HANG] + counts[LP_CRASH] + counts[LP_FAILED] == 0)
         fprintf(out, "no cell failed\n");
+    for (size_t i = 0; i < json_array_size(json_object_get(result->head, "hints")); i++)
+        fprintf(out, "hint: %s\n", json_string_value(json_array_get(json_object_get(result->head, "hints"), i)));
     if (!lp_json_bool(result->head, "complete", false))
         lp_view_state(result, out);
 }

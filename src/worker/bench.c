@@ -35,6 +35,7 @@ static enum lp_status sync_lanes(struct lp_bench *bench, struct lp_reason *why)
 {
     enum lp_status st = LP_OK;
 
+    lp_where_step(bench->where, "waiting for the device");
     for (int i = 0; i < bench->op.nlanes && st == LP_OK; i++)
         st = bench->op.lane[i].ops->stream_sync(bench->op.lane[i].stream, why);
     return st;
@@ -42,8 +43,10 @@ static enum lp_status sync_lanes(struct lp_bench *bench, struct lp_reason *why)
 
 static void barrier(struct lp_bench *bench)
 {
+    lp_where_step(bench->where, "waiting for the other workers");
     if (bench->page)
         lp_page_barrier(bench->page);
+    lp_where_step(bench->where, "calling the library");
 }
 
 /* Records k operations, slots first and on. The capture is closed also when an operation fails. */
@@ -211,6 +214,8 @@ static enum lp_status gated_sample(struct lp_bench *bench, int k, double *us, st
 /* One call and its end, as the host sees it. */
 static enum lp_status isolated_block(struct lp_bench *bench, double *us, struct lp_reason *why)
 {
+    struct lp_lane *lane = &bench->op.lane[0];
+    size_t slot = bench->next % bench->op.slots;
     struct timespec start, stop;
     enum lp_status st = meet(bench, why);
 
@@ -218,9 +223,9 @@ static enum lp_status isolated_block(struct lp_bench *bench, double *us, struct 
         st = sync_lanes(bench, why);
     clock_gettime(CLOCK_MONOTONIC, &start);
     if (st == LP_OK)
-        st = enqueue_lane(bench, 0, 1, why);
+        st = bench->op.enqueue(&bench->op, 0, slot, why);
     if (st == LP_OK)
-        st = sync_lanes(bench, why);
+        st = lane->ops->stream_sync(lane->stream, why);
     clock_gettime(CLOCK_MONOTONIC, &stop);
     *us = (double)(stop.tv_sec - start.tv_sec) * 1e6 + (double)(stop.tv_nsec - start.tv_nsec) / 1e3;
     return st;
@@ -242,11 +247,14 @@ enum lp_status lp_bench_blocks(struct lp_bench *bench, int k, int n, double *sam
     if (bench->timing == LP_GRAPH)
         st = need_graph(bench, k, why);
     for (int i = 0; i < n && st == LP_OK; i++) {
+        lp_where_block(bench->where, i + 1, n);
         st = one_block(bench, k, &samples_us[i], why);
         samples_us[i] /= k;
         bench->last_slot = ((bench->timing == LP_GRAPH ? 0 : bench->next) + (size_t)k - 1) % bench->op.slots;
         bench->next += (size_t)k;
     }
+    lp_where_block(bench->where, 0, 0);
+    lp_where_step(bench->where, "done");
     return st;
 }
 

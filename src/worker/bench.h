@@ -7,6 +7,7 @@
 
 #include "worker/op.h"
 #include "worker/page.h"
+#include "worker/where.h"
 
 struct lp_bench {
     struct lp_op op;
@@ -15,9 +16,10 @@ struct lp_bench {
     struct lp_gate *gate;   /* NULL: none; used when op.gated */
     struct lp_graph *graph; /* of graph_ops operations, slots graph_first and on; NULL: none yet */
     int graph_ops;
-    size_t next;      /* number of the next operation: it uses slot next % op.slots */
-    size_t last_slot; /* of the last operation timed */
-    bool aligned;     /* an untimed operation goes before each block; false once the library refused it */
+    size_t next;            /* number of the next operation: it uses slot next % op.slots */
+    size_t last_slot;       /* of the last operation timed */
+    struct lp_where *where; /* NULL: nobody asks */
+    bool aligned;           /* an untimed operation goes before each block; false once the library refused it */
 };
 
 /* Takes over the op. */

@@ -1,6 +1,7 @@
 /* Reading in a thread, writing under a lock. What the lines mean is serve's. */
 #include "worker/channel.h"
 
+#include "base/json.h"
 #include "base/lines.h"
 #include "control/wire.h"
 
@@ -24,6 +25,9 @@ struct lp_channel {
     int first, n;
     bool ended;
     struct timespec born;
+    lp_channel_where *where;
+    void *where_arg;
+    char phase[256]; /* under lock */
 };
 
 /* Adds a request for the main thread; waits when that is far behind. */
@@ -48,6 +52,31 @@ static void end_of_input(struct lp_channel *channel)
     pthread_mutex_unlock(&channel->lock);
 }
 
+/* Answered here: the main thread may be blocked for ever, which is why one asks. */
+static void answer_where(struct lp_channel *channel, const json_t *request)
+{
+    json_t *reply = lp_wire_reply(request, channel->rank, LP_OK, NULL);
+
+    pthread_mutex_lock(&channel->lock);
+    json_object_set_new(reply, "phase", json_string(channel->phase));
+    pthread_mutex_unlock(&channel->lock);
+    if (channel->where)
+        channel->where(channel->where_arg, reply);
+    lp_channel_send(channel, reply);
+}
+
+static void take_request(struct lp_channel *channel, const char *text)
+{
+    json_t *request = json_loads(text, 0, NULL);
+
+    if (strcmp(lp_json_str(request, "do", ""), "where") != 0) {
+        push(channel, request ? request : json_object());
+        return;
+    }
+    answer_where(channel, request);
+    json_decref(request);
+}
+
 static void *read_all(void *arg)
 {
     struct lp_channel *channel = arg;
@@ -55,11 +84,8 @@ static void *read_all(void *arg)
     char *text;
 
     while (lp_lines_read(&lines, channel->in) == LP_OK)
-        while ((text = lp_lines_next(&lines)) != NULL) {
-            json_t *request = json_loads(text, 0, NULL);
-
-            push(channel, request ? request : json_object());
-        }
+        while ((text = lp_lines_next(&lines)) != NULL)
+            take_request(channel, text);
     lp_lines_release(&lines);
     end_of_input(channel);
     return NULL;
@@ -85,6 +111,12 @@ enum lp_status lp_channel_open(int in, int out, int crew, int rank, bool by_hand
     pthread_detach(thread);
     *out_channel = channel;
     return LP_OK;
+}
+
+void lp_channel_set_where(struct lp_channel *channel, lp_channel_where *where, void *arg)
+{
+    channel->where_arg = arg;
+    channel->where = where;
 }
 
 json_t *lp_channel_next(struct lp_channel *channel)
@@ -136,6 +168,9 @@ void lp_channel_at(struct lp_channel *channel, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(phase, sizeof(phase), fmt, args);
     va_end(args);
+    pthread_mutex_lock(&channel->lock);
+    snprintf(channel->phase, sizeof(channel->phase), "%s", phase);
+    pthread_mutex_unlock(&channel->lock);
     clock_gettime(CLOCK_MONOTONIC, &now);
     fprintf(stderr, "linkperf-worker: %.3f s: %s\n",
             (double)(now.tv_sec - channel->born.tv_sec) + (double)(now.tv_nsec - channel->born.tv_nsec) / 1e9, phase);

@@ -68,6 +68,7 @@ static enum lp_status verify_slot(struct lp_op *op, size_t slot, uint32_t iterat
 
 static void barrier(struct lp_bench *bench)
 {
+    lp_where_step(bench->where, "waiting for the other workers");
     if (bench->page)
         lp_page_barrier(bench->page);
 }

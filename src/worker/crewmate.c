@@ -1,6 +1,7 @@
 /* Opening and closing what a worker works with. What is then measured on it is bench's. */
 #include "worker/crewmate.h"
 
+#include <stdint.h>
 #include <string.h>
 
 struct lp_station *lp_crewmate_station(struct lp_crewmate *mate, int rank)
@@ -22,18 +23,60 @@ enum lp_status lp_crewmate_add_station(struct lp_crewmate *mate, int index, int 
     if (st != LP_OK)
         return st;
     mate->nstations++;
-    st = ops->alloc(station->device, mate->arena_bytes, &station->send, why);
-    if (st == LP_OK)
-        st = ops->alloc(station->device, mate->arena_bytes, &station->recv, why);
-    if (st == LP_OK && mate->bounce_bytes)
-        st = ops->alloc(station->device, mate->bounce_bytes, &station->bounce, why);
-    if (st == LP_OK)
-        st = ops->stream_create(station->device, &station->stream, why);
+    st = ops->stream_create(station->device, &station->stream, why);
     if (st == LP_OK)
         st = ops->mark_create(station->device, &station->start, why);
     if (st == LP_OK)
         st = ops->mark_create(station->device, &station->stop, why);
     return st;
+}
+
+static void free_arenas(struct lp_crewmate *mate, struct lp_station *station)
+{
+    struct lp_buffer *buffers[] = {&station->send, &station->recv, &station->bounce};
+
+    for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++)
+        if (buffers[i]->ptr)
+            mate->ops->free(station->device, buffers[i]);
+}
+
+static enum lp_status alloc_arenas(struct lp_crewmate *mate, struct lp_station *station, struct lp_reason *why)
+{
+    enum lp_status st = mate->ops->alloc(station->device, mate->arena_bytes, &station->send, why);
+
+    if (st == LP_OK)
+        st = mate->ops->alloc(station->device, mate->arena_bytes, &station->recv, why);
+    if (st == LP_OK && mate->bounce_bytes)
+        st = mate->ops->alloc(station->device, mate->bounce_bytes, &station->bounce, why);
+    return st;
+}
+
+enum lp_status lp_crewmate_add_arenas(struct lp_crewmate *mate, size_t arena_bytes, size_t bounce_bytes, struct lp_reason *why)
+{
+    enum lp_status st = LP_OK;
+
+    mate->arena_bytes = arena_bytes;
+    mate->bounce_bytes = bounce_bytes;
+    for (int i = 0; i < mate->nstations && st == LP_OK; i++)
+        st = alloc_arenas(mate, &mate->station[i], why);
+    for (int i = 0; i < mate->nstations && st != LP_OK; i++)
+        free_arenas(mate, &mate->station[i]);
+    return st;
+}
+
+size_t lp_crewmate_free_bytes(struct lp_crewmate *mate)
+{
+    size_t least = SIZE_MAX;
+
+    for (int i = 0; i < mate->nstations; i++) {
+        size_t free_bytes = 0, total_bytes = 0;
+
+        if (mate->ops->memory(mate->station[i].device, &free_bytes, &total_bytes, NULL) != LP_OK)
+            return 0;
+        if (free_bytes < least)
+            least = free_bytes;
+    }
+    return mate->nstations ? least : 0;
 }
 
 static enum lp_status enable_pair(struct lp_crewmate *mate, struct lp_station *from, struct lp_station *to)
@@ -98,7 +141,6 @@ enum lp_status lp_crewmate_add_communicator(struct lp_crewmate *mate, const char
 static void release_station(struct lp_crewmate *mate, struct lp_station *station)
 {
     const struct lp_device_ops *ops = mate->ops;
-    struct lp_buffer *buffers[] = {&station->send, &station->recv, &station->bounce};
 
     if (station->stop)
         ops->mark_free(station->stop);
@@ -106,9 +148,7 @@ static void release_station(struct lp_crewmate *mate, struct lp_station *station
         ops->mark_free(station->start);
     if (station->stream)
         ops->stream_free(station->stream);
-    for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++)
-        if (buffers[i]->ptr)
-            ops->free(station->device, buffers[i]);
+    free_arenas(mate, station);
     ops->close(station->device);
 }
 

@@ -37,11 +37,17 @@ struct lp_crewmate {
 /* The station that holds rank's data in this worker, or NULL. */
 struct lp_station *lp_crewmate_station(struct lp_crewmate *mate, int rank);
 
-/*
- * Opens device `index` as the station of `rank`: two arenas of mate->arena_bytes, a bounce buffer where bounce_bytes is set,
- * stream and marks. On failure what was opened stays, for lp_crewmate_release.
- */
+/* Opens device `index` as the station of `rank`: stream and marks, no memory yet. What was opened stays for lp_crewmate_release. */
 enum lp_status lp_crewmate_add_station(struct lp_crewmate *mate, int index, int rank, struct lp_reason *why);
+
+/*
+ * Gives every station its arenas: send and recv of arena_bytes each, and a bounce buffer where bounce_bytes is not 0.
+ * LP_ERR_MEMORY when one does not fit; then the stations have none.
+ */
+enum lp_status lp_crewmate_add_arenas(struct lp_crewmate *mate, size_t arena_bytes, size_t bounce_bytes, struct lp_reason *why);
+
+/* Least free memory of the stations' devices in bytes; 0 when unknown. */
+size_t lp_crewmate_free_bytes(struct lp_crewmate *mate);
 
 /* Enables peer access between all stations; a pair that cannot has its reason in access_error. */
 void lp_crewmate_enable_peers(struct lp_crewmate *mate);

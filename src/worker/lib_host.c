@@ -309,6 +309,7 @@ static enum lp_status host_make_id(char *id, struct lp_reason *why)
 extern const struct lp_library_ops lp_library_host;
 const struct lp_library_ops lp_library_host = {
     .name = "host",
+    .reads_arenas = true,
     .load = host_load,
     .describe = host_describe,
     .make_id = host_make_id,

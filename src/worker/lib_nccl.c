@@ -26,6 +26,7 @@ static struct {
     __typeof__(&ncclAllReduce) all_reduce;
     __typeof__(&ncclAllGather) all_gather;
     __typeof__(&ncclGetLastError) get_last_error; /* since 2.13; NULL in older ones */
+    __typeof__(&ncclCommGetAsyncError) get_async_error;
 } nccl;
 
 static const struct {
@@ -33,10 +34,15 @@ static const struct {
     void **slot;
     bool required;
 } symbols[] = {
-    {"ncclGetVersion", (void **)&nccl.get_version, true},    {"ncclGetErrorString", (void **)&nccl.get_error_string, true},
-    {"ncclGetUniqueId", (void **)&nccl.get_unique_id, true}, {"ncclCommInitRank", (void **)&nccl.comm_init_rank, true},
-    {"ncclCommDestroy", (void **)&nccl.comm_destroy, true},  {"ncclAllReduce", (void **)&nccl.all_reduce, true},
-    {"ncclAllGather", (void **)&nccl.all_gather, true},      {"ncclGetLastError", (void **)&nccl.get_last_error, false},
+    {"ncclGetVersion", (void **)&nccl.get_version, true},
+    {"ncclGetErrorString", (void **)&nccl.get_error_string, true},
+    {"ncclGetUniqueId", (void **)&nccl.get_unique_id, true},
+    {"ncclCommInitRank", (void **)&nccl.comm_init_rank, true},
+    {"ncclCommDestroy", (void **)&nccl.comm_destroy, true},
+    {"ncclAllReduce", (void **)&nccl.all_reduce, true},
+    {"ncclAllGather", (void **)&nccl.all_gather, true},
+    {"ncclGetLastError", (void **)&nccl.get_last_error, false},
+    {"ncclCommGetAsyncError", (void **)&nccl.get_async_error, false},
 };
 
 static const ncclDataType_t types[LP_NDTYPES] = {
@@ -146,6 +152,8 @@ static enum lp_status failed(ncclResult_t result, ncclComm_t comm, const char *w
     last_warning(comm, warning, sizeof(warning));
     if ((result == ncclInvalidUsage || result == ncclInvalidArgument) && says_no_algorithm(warning))
         st = LP_ERR_UNSUPPORTED;
+    else if (result == ncclUnhandledCudaError && strcasestr(warning, "out of memory"))
+        st = LP_ERR_MEMORY; /* NCCL says no more than "unhandled cuda error" in its result */
     return lp_because(why, st, "%s: %s%s%s", what, nccl.get_error_string(result), warning[0] ? ": " : "", warning);
 }
 
@@ -209,6 +217,16 @@ static void comm_destroy(struct lp_comm *comm)
     free(comm);
 }
 
+static void async_error(struct lp_comm *comm, char *text, size_t cap)
+{
+    ncclResult_t result = ncclSuccess;
+
+    text[0] = '\0';
+    if (!nccl.get_async_error || nccl.get_async_error(comm->comm, &result) != ncclSuccess || result == ncclSuccess)
+        return;
+    snprintf(text, cap, "%s", result == ncclInProgress ? "in progress" : nccl.get_error_string(result));
+}
+
 /* The reason of a collective that failed. */
 static enum lp_status call_failed(ncclResult_t result, struct lp_comm *comm, const char *call, size_t count, enum lp_dtype dtype,
                                   struct lp_reason *why)
@@ -244,6 +262,7 @@ const struct lp_library_ops lp_library_nccl = {
     .make_id = make_id,
     .comm_create = comm_create,
     .comm_destroy = comm_destroy,
+    .async_error = async_error,
     .all_reduce = all_reduce,
     .all_gather = all_gather,
 };

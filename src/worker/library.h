@@ -25,7 +25,8 @@ struct lp_comm_config {
 };
 
 struct lp_library_ops {
-    const char *name; /* "nccl", "host" */
+    const char *name;  /* "nccl", "host" */
+    bool reads_arenas; /* its communicator needs everyone's arenas mapped before it is made */
 
     /* Opens the library; path NULL is the usual place. Words for the user on failure. Idempotent. */
     enum lp_status (*load)(const char *path, struct lp_reason *why);
@@ -38,6 +39,8 @@ struct lp_library_ops {
     enum lp_status (*make_id)(char *id, struct lp_reason *why);
     enum lp_status (*comm_create)(const struct lp_comm_config *config, struct lp_comm **out, struct lp_reason *why);
     void (*comm_destroy)(struct lp_comm *comm);
+    /* What went wrong behind the back of the calls; "" when nothing did. May be called from another thread. NULL: there is no such thing. */
+    void (*async_error)(struct lp_comm *comm, char *text, size_t cap);
 
     /*
      * The collectives. count as in NCCL: elements of the vector for all_reduce, of one rank's part for all_gather.

@@ -36,7 +36,7 @@ static bool matters(const char *name)
     return false;
 }
 
-static json_t *inherited(void)
+json_t *lp_see_environment(void)
 {
     json_t *list = json_object();
 
@@ -81,7 +81,7 @@ static void see_host(json_t *machine)
     json_object_set_new(machine, "host", lp_json_text(host));
     json_object_set_new(machine, "kernel", uname(&name) == 0 ? lp_json_text(name.release) : json_null());
     json_object_set_new(machine, "cpus", lp_json_text(lp_cpus_of_process(0, cpus, sizeof(cpus))));
-    json_object_set_new(machine, "inherited", inherited());
+    json_object_set_new(machine, "inherited", lp_see_environment());
     json_object_set_new(machine, "conf_files", conf_files());
     if (statvfs("/dev/shm", &shm) == 0) {
         json_object_set_new(machine, "shm_bytes", json_integer((json_int_t)(shm.f_blocks * shm.f_frsize)));

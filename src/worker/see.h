@@ -8,10 +8,13 @@
 
 /*
  * Fills machine: host, kernel, cpus, device ("cuda" or "host": what was asked for, or for "auto" what is there), devices
- * {index, name, uuid, pci, memory_bytes, free_bytes, vbios, numa, cpus, links, ...}, pairs (may GPU a reach GPU b),
+ * {index, name, uuid, pci, memory_bytes, vbios, numa, cpus, links, ...}, pairs (may GPU a reach GPU b),
  * versions, inherited, conf_files, shm_bytes. "auto" takes host memory only where there is no GPU at all.
  * LP_ERR_ENV when the machine is not fit (driver too old, CUDA not ready, no such device), with words for the user.
  */
 enum lp_status lp_see_machine(const char *device, const char *nccl_path, json_t *machine, struct lp_reason *why);
+
+/* The variables of this process's environment that change what NCCL or CUDA do: {NAME: value}. New reference. */
+json_t *lp_see_environment(void);
 
 #endif

@@ -6,6 +6,7 @@
 #include "model/record.h"
 #include "worker/check.h"
 #include "worker/crewmate.h"
+#include "worker/join.h"
 #include "worker/see.h"
 
 #include <stdio.h>
@@ -17,6 +18,7 @@ struct worker {
     int rank;
     struct lp_crewmate mate;
     struct lp_bench bench; /* of the cell in hand */
+    struct lp_where where;
     bool going;
 };
 
@@ -31,161 +33,20 @@ static enum lp_status do_survey(struct worker *worker, const json_t *request, js
     return lp_see_machine(lp_json_str(request, "device", "auto"), lp_json_str(request, "nccl", NULL), machine, why);
 }
 
-/* Which library this is, for the record: the one that was asked for may be found elsewhere. */
-static json_t *library_json(const struct lp_library_ops *library)
-{
-    char version[64] = "", path[1024] = "";
-
-    library->describe(version, sizeof(version), path, sizeof(path));
-    return json_pack("{s:s, s:o, s:o}", "name", library->name, "version", lp_json_text(version), "path", lp_json_text(path));
-}
-
-/* ---- offer and open: what a crew needs before its first cell ---- */
-
-static enum lp_status open_stations(struct worker *worker, const json_t *list, struct lp_reason *why)
-{
-    enum lp_status st = LP_OK;
-
-    for (size_t i = 0; i < json_array_size(list) && st == LP_OK; i++) {
-        const json_t *station = json_array_get(list, i);
-
-        st = lp_crewmate_add_station(&worker->mate, (int)lp_json_int(station, "device", 0), (int)lp_json_int(station, "rank", 0),
-                                     why);
-    }
-    return st;
-}
-
-/* Handles by which other processes map this worker's memory. */
-static enum lp_status export_memory(struct worker *worker, json_t *blob, struct lp_reason *why)
-{
-    struct lp_station *station = &worker->mate.station[0];
-    const struct {
-        const char *name;
-        const struct lp_buffer *buffer;
-    } list[] = {{"send", &station->send}, {"recv", &station->recv}, {"bounce", &station->bounce}};
-    enum lp_status st = LP_OK;
-
-    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]) && st == LP_OK; i++) {
-        char handle[LP_HANDLE_MAX] = "";
-
-        if (!list[i].buffer->ptr)
-            continue;
-        st = worker->mate.ops->export_buffer(station->device, list[i].buffer, handle, why);
-        json_object_set_new(blob, list[i].name, json_string(handle));
-    }
-    return st;
-}
-
-static enum lp_status choose_kinds(struct worker *worker, const json_t *request, struct lp_reason *why)
-{
-    const char *device = lp_json_str(request, "device", ""), *library = lp_json_str(request, "library", NULL);
-
-    worker->mate.ops = lp_device_find(device);
-    worker->mate.library = library ? lp_library_find(library) : NULL;
-    if (!worker->mate.ops || (library && !worker->mate.library))
-        return lp_because(why, LP_ERR_ARG, "this worker was built without '%s'", worker->mate.ops ? library : device);
-    return worker->mate.library ? worker->mate.library->load(lp_json_str(request, "nccl", NULL), why) : LP_OK;
-}
-
-static enum lp_status offer_handles(struct worker *worker, const json_t *request, json_t *blob, struct lp_reason *why)
-{
-    enum lp_status st = LP_OK;
-
-    if (lp_json_bool(request, "export", false))
-        st = export_memory(worker, blob, why);
-    if (st == LP_OK && lp_json_bool(request, "page", false) && worker->rank == 0) {
-        st = lp_page_create((int)lp_json_int(request, "workers", 1), &worker->mate.page, why);
-        if (st == LP_OK)
-            json_object_set_new(blob, "page", json_string(lp_page_handle(worker->mate.page)));
-    }
-    if (st == LP_OK && worker->mate.library && worker->rank == 0) {
-        char id[LP_COMM_ID_MAX] = "";
-
-        lp_channel_at(worker->channel, "make communicator id");
-        st = worker->mate.library->make_id(id, why);
-        json_object_set_new(blob, "comm_id", json_string(id));
-    }
-    return st;
-}
-
 static enum lp_status do_offer(struct worker *worker, const json_t *request, json_t *reply, struct lp_reason *why)
 {
-    json_t *blob = json_object();
-    enum lp_status st;
-
-    json_object_set_new(reply, "blob", blob);
-    lp_crewmate_release(&worker->mate);
-    lp_channel_at(worker->channel, "init device");
-    st = choose_kinds(worker, request, why);
-    if (st == LP_OK && worker->mate.library)
-        json_object_set_new(reply, "library", library_json(worker->mate.library));
-    worker->mate.rank = worker->rank;
-    worker->mate.nranks = (int)lp_json_int(request, "nranks", 1);
-    worker->mate.arena_bytes = (size_t)lp_json_int(request, "arena_bytes", 0);
-    worker->mate.bounce_bytes = (size_t)lp_json_int(request, "bounce_bytes", 0);
-    if (st == LP_OK)
-        st = open_stations(worker, json_array_get(json_object_get(request, "stations"), (size_t)worker->rank), why);
-    if (st == LP_OK && lp_json_bool(request, "peer_access", false))
-        lp_crewmate_enable_peers(&worker->mate);
-    if (st == LP_OK && lp_json_bool(request, "gate", false))
-        st = lp_crewmate_add_gate(&worker->mate, why);
-    return st == LP_OK ? offer_handles(worker, request, blob, why) : st;
+    lp_bench_release(&worker->bench);
+    return lp_join_offer(&worker->mate, worker->channel, worker->rank, request, reply, why);
 }
 
-/* Maps one kind of memory of one other worker; a GPU that cannot be mapped leaves ptr NULL and its reason with the pair. */
-static enum lp_status map_one(struct worker *worker, int rank, const json_t *blob, const char *name, struct lp_buffer *out,
-                              struct lp_reason *why)
+static enum lp_status do_arena(struct worker *worker, const json_t *request, json_t *reply, struct lp_reason *why)
 {
-    struct lp_crewmate *mate = &worker->mate;
-    const char *handle = lp_json_str(blob, name, NULL);
-    size_t bytes = strcmp(name, "bounce") == 0 ? mate->bounce_bytes : mate->arena_bytes;
-
-    if (!handle)
-        return LP_OK;
-    if (rank == worker->rank) {
-        const struct lp_station *own = &mate->station[0];
-
-        *out = strcmp(name, "send") == 0 ? own->send : strcmp(name, "recv") == 0 ? own->recv : own->bounce;
-        return LP_OK;
-    }
-    return mate->ops->import_buffer(mate->station[0].device, handle, bytes, out, why);
-}
-
-static enum lp_status map_peers(struct worker *worker, const json_t *blobs, struct lp_reason *why)
-{
-    struct lp_crewmate *mate = &worker->mate;
-    enum lp_status st = LP_OK;
-
-    lp_channel_at(worker->channel, "map peers");
-    for (size_t r = 0; r < json_array_size(blobs) && st == LP_OK; r++) {
-        const json_t *blob = json_array_get(blobs, r);
-
-        st = map_one(worker, (int)r, blob, "send", &mate->peer_send[r], why);
-        if (st == LP_OK)
-            st = map_one(worker, (int)r, blob, "recv", &mate->peer_recv[r], why);
-        if (st == LP_OK)
-            st = map_one(worker, (int)r, blob, "bounce", &mate->peer_bounce[r], why);
-    }
-    return st;
+    return lp_join_arena(&worker->mate, worker->channel, request, reply, why);
 }
 
 static enum lp_status do_open(struct worker *worker, const json_t *request, json_t *reply, struct lp_reason *why)
 {
-    const json_t *blobs = json_object_get(request, "blobs");
-    const json_t *first = json_array_get(blobs, 0);
-    const char *page = lp_json_str(first, "page", NULL);
-    enum lp_status st = LP_OK;
-
-    (void)reply;
-    if (page && !worker->mate.page)
-        st = lp_page_open(page, &worker->mate.page, why);
-    if (st == LP_OK)
-        st = map_peers(worker, blobs, why);
-    if (st == LP_OK && worker->mate.library) {
-        lp_channel_at(worker->channel, "init communicator");
-        st = lp_crewmate_add_communicator(&worker->mate, lp_json_str(first, "comm_id", ""), why);
-    }
-    return st;
+    return lp_join_open(&worker->mate, worker->channel, worker->rank, request, reply, why);
 }
 
 /* ---- cells ---- */
@@ -203,6 +64,7 @@ static enum lp_status do_cell(struct worker *worker, const json_t *request, json
     lp_channel_at(worker->channel, "cell %s", lp_cell_words(&cell, words, sizeof(words)));
     st = lp_op_make(&worker->mate, &cell, &op, why);
     lp_bench_init(&worker->bench, &op, cell.timing, worker->mate.page, worker->mate.gate);
+    worker->bench.where = &worker->where;
     json_object_set_new(reply, "slots", json_integer((json_int_t)op.slots));
     return st;
 }
@@ -275,9 +137,25 @@ static const struct {
     handler *run;
     bool needs_cell;
 } handlers[] = {
-    {"survey", do_survey, false}, {"offer", do_offer, false}, {"open", do_open, false}, {"cell", do_cell, false},
-    {"blocks", do_blocks, true},  {"check", do_check, true},  {"bye", do_bye, false},
+    {"survey", do_survey, false}, {"offer", do_offer, false},  {"arena", do_arena, false}, {"open", do_open, false},
+    {"cell", do_cell, false},     {"blocks", do_blocks, true}, {"check", do_check, true},  {"bye", do_bye, false},
 };
+
+/* In the reading thread. The communicator may not exist yet, or be in the making: then there is no more to say. */
+static void say_where(void *arg, json_t *reply)
+{
+    struct worker *worker = arg;
+    struct lp_comm *comm = worker->mate.comm;
+    const char *step = atomic_load(&worker->where.step);
+    char error[256] = "";
+
+    json_object_set_new(reply, "step", json_string(step ? step : "starting"));
+    json_object_set_new(reply, "block", json_integer(atomic_load(&worker->where.block)));
+    json_object_set_new(reply, "blocks", json_integer(atomic_load(&worker->where.blocks)));
+    if (comm && worker->mate.library->async_error)
+        worker->mate.library->async_error(comm, error, sizeof(error));
+    json_object_set_new(reply, "async_error", error[0] ? json_string(error) : json_null());
+}
 
 static void answer(struct worker *worker, const json_t *request)
 {
@@ -310,6 +188,7 @@ int lp_serve(struct lp_channel *channel, int crew, int rank)
     worker.channel = channel;
     worker.rank = rank;
     worker.going = true;
+    lp_channel_set_where(channel, say_where, &worker);
     json_object_set_new(hello, "pid", json_integer(getpid()));
     lp_channel_send(channel, hello);
     while (worker.going && (request = lp_channel_next(channel)) != NULL) {

@@ -1,0 +1,96 @@
+/* Losses of a crew in words for the user. How they were found out is crew's. */
+#include "control/crew_parts.h"
+
+#include "base/json.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOG_TAIL 160 /* bytes of the log in a reason */
+
+/* The end of a log as one line; "" when there is nothing. */
+static void log_tail(const char *path, char *buf, size_t cap)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    off_t size = fd >= 0 ? lseek(fd, 0, SEEK_END) : 0;
+    off_t from = size > (off_t)cap - 1 ? size - ((off_t)cap - 1) : 0;
+    ssize_t got = fd >= 0 ? pread(fd, buf, cap - 1, from) : 0;
+
+    if (fd >= 0)
+        close(fd);
+    buf[got > 0 ? got : 0] = '\0';
+    for (char *p = buf; *p; p++)
+        if ((unsigned char)*p < ' ')
+            *p = p[1] ? '|' : '\0';
+}
+
+void lp_crew_say_crash(const struct lp_crew *crew, int worker, struct lp_loss *why)
+{
+    const struct mate *mate = &crew->mate[worker];
+    char tail[LOG_TAIL + 1], end[128];
+
+    log_tail(mate->log, tail, sizeof(tail));
+    if (mate->words[0])
+        snprintf(end, sizeof(end), "%.120s", mate->words);
+    else if (mate->signal)
+        snprintf(end, sizeof(end), "killed by signal %d (%s)", mate->signal, strsignal(mate->signal));
+    else
+        snprintf(end, sizeof(end), "left with exit code %d", mate->exit_code);
+    *why = (struct lp_loss){.kind = LP_LOSS_CRASH, .rank = worker};
+    snprintf(why->reason, sizeof(why->reason), "rank %d (pid %ld) %s in '%.100s'%s%s", worker, mate->pid, end, mate->phase,
+             tail[0] ? "; log ends: " : "", tail);
+}
+
+/* One worker's place in words. A worker whose control thread is silent too is stopped, or its machine is stuck. */
+static int place_words(const struct mate *mate, bool done, char *buf, size_t cap)
+{
+    int blocks = (int)lp_json_int(mate->where, "blocks", 0);
+    const char *error = lp_json_str(mate->where, "async_error", NULL);
+    char block[48] = "";
+
+    if (done)
+        return snprintf(buf, cap, "is done with '%.60s'", mate->phase);
+    if (!mate->where)
+        return snprintf(buf, cap, "does not answer at all (stopped?), last seen in '%.60s'", mate->phase);
+    if (blocks > 0)
+        snprintf(block, sizeof(block), ", block %d of %d", (int)lp_json_int(mate->where, "block", 0), blocks);
+    return snprintf(buf, cap, "is %s in '%.60s'%s%s%.60s", lp_json_str(mate->where, "step", "busy"), mate->phase, block,
+                    error ? "; its communicator says " : "", error ? error : "");
+}
+
+/* Whose fault it most likely is: who does not answer; else who is not done and has come least far. */
+static int likely_rank(const struct lp_crew *crew, bool (*done)(const struct mate *))
+{
+    int least = -1, found = -1;
+
+    for (int i = 0; i < crew->n; i++) {
+        const struct mate *mate = &crew->mate[i];
+        int block = (int)lp_json_int(mate->where, "block", 0);
+
+        if (done(mate))
+            continue;
+        if (!mate->where)
+            return i;
+        if (found < 0 || block < least) {
+            found = i;
+            least = block;
+        }
+    }
+    return found;
+}
+
+/* Where every rank was when the limit passed: who waits for whom is what the user needs. */
+void lp_crew_say_hang(const struct lp_crew *crew, bool (*done)(const struct mate *), double seconds, struct lp_loss *why)
+{
+    size_t used;
+
+    *why = (struct lp_loss){.kind = LP_LOSS_HANG, .rank = likely_rank(crew, done)};
+    used = (size_t)snprintf(why->reason, sizeof(why->reason), "no answer within %.0f s", seconds);
+    for (int i = 0; i < crew->n && used < sizeof(why->reason); i++) {
+        used += (size_t)snprintf(why->reason + used, sizeof(why->reason) - used, "%s rank %d ", i ? ";" : ":", i);
+        if (used < sizeof(why->reason))
+            used += (size_t)place_words(&crew->mate[i], done(&crew->mate[i]), why->reason + used, sizeof(why->reason) - used);
+    }
+}
