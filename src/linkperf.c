@@ -5,6 +5,7 @@
 #include "cmd.h"
 #include "control/run.h"
 
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,7 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    setlocale(LC_CTYPE, ""); /* names of variants may be UTF-8; numbers stay as in C */
     setvbuf(stdout, NULL, _IOFBF, 1 << 16);
     if (argc > 1 && strcmp(argv[1], "show") == 0)
         return lp_cmd_show(argc - 1, argv + 1);

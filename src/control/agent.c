@@ -47,6 +47,7 @@ enum lp_status lp_agent_create(struct lp_agent **out, struct lp_reason *why)
     sigaddset(&mask, SIGCHLD);
     for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
         sigaddset(&mask, ending[i]);
+    signal(SIGCHLD, SIG_DFL); /* one that ignores it bequeaths that, and then the kernel reaps our workers before us */
     sigprocmask(SIG_BLOCK, &mask, NULL);
     signal(SIGPIPE, SIG_IGN);
     agent->signals = signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);

@@ -279,3 +279,13 @@ bool lp_measure_cell(struct lp_crew *crew, const struct lp_clock *clock, const s
     add_outcome(&run, good);
     return run.loss.kind != LP_LOSS_SIGNAL && run.loss.kind != LP_LOSS_AGENT;
 }
+
+bool lp_measure_once(struct lp_crew *crew, const struct lp_clock *clock, const struct lp_cell *cell, const struct lp_limits *limits)
+{
+    struct lp_record unused;
+    struct run run = {.crew = crew, .clock = clock, .cell = cell, .limits = limits, .record = &unused};
+
+    memset(&unused, 0, sizeof(unused));
+    run.op_us = (double)cell->requested_bytes / (SLOWEST_GBPS * 1e3);
+    return ask_cell(&run) && ask_blocks(&run, "trace", 1, 1);
+}

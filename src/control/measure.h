@@ -30,4 +30,8 @@ enum lp_outcome lp_outcome_of_loss(const struct lp_loss *loss);
 bool lp_measure_cell(struct lp_crew *crew, const struct lp_clock *clock, const struct lp_cell *cell, const struct lp_limits *limits,
                      uint32_t *iteration, struct lp_seconds *seconds, struct lp_record *out);
 
+/* Runs the cell once, in its mode and buffers, and times nothing. False when the crew did not do it; it may be broken then. */
+bool lp_measure_once(struct lp_crew *crew, const struct lp_clock *clock, const struct lp_cell *cell,
+                     const struct lp_limits *limits);
+
 #endif

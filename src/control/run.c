@@ -224,8 +224,10 @@ static void forget_logs(struct lp_job *job)
 {
     json_t *variants = json_object_get(job->result.head, "variants");
 
-    for (size_t i = 0; i < json_array_size(variants); i++)
+    for (size_t i = 0; i < json_array_size(variants); i++) {
         json_object_set_new(json_array_get(variants, i), "logs", json_array());
+        json_object_del(json_array_get(variants, i), "trace_logs");
+    }
 }
 
 /* The file first: what was measured is safe before anything is printed. */

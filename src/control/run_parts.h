@@ -80,6 +80,16 @@ bool lp_job_open_crew(struct lp_job *job, struct lp_crew *crew, struct lp_openin
 /* Why a cell of so many bytes does not fit into the arenas, for its record. Returns buf. */
 const char *lp_opening_words(const struct lp_opening *opening, size_t bytes, char *buf, size_t cap);
 
+/* Does the variant time anything but graphs? */
+bool lp_job_has_eager(const struct lp_job *job, const struct lp_variant *variant);
+
+/*
+ * Starts a crew of the variant; NCCL's log goes beside the worker's. trace: with a line for every call, which only a crew
+ * that is not timed (or times nothing but graphs) may have. NULL when memory is out.
+ */
+struct lp_crew *lp_job_start_variant(struct lp_job *job, const struct lp_variant *variant, bool trace);
+struct lp_opening lp_job_variant_opening(const struct lp_job *job, const struct lp_variant *variant);
+
 /* The survey: fills machine and head. LP_ERR_ENV with words, LP_ERR_SIGNAL. */
 enum lp_status lp_job_survey(struct lp_job *job, struct lp_reason *why);
 
@@ -88,6 +98,9 @@ enum lp_status lp_job_lint(struct lp_job *job, struct lp_reason *why);
 
 void lp_job_link(struct lp_job *job);     /* the copies of the plan, and the baseline */
 void lp_job_variants(struct lp_job *job); /* the collectives of the plan under every variant */
+
+/* Runs every cell that the variant measured once more, in a crew whose NCCL logs each call; entry gets "trace_logs". */
+void lp_job_trace(struct lp_job *job, const struct lp_variant *variant, json_t *entry, size_t first);
 
 /*
  * Reads the NCCL logs that entry->logs names: evidence for the variant's records, which are among those from number `first`

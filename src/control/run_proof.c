@@ -1,6 +1,7 @@
 /*
  * What the variants really did, from the logs that NCCL wrote: after a variant its cells' paths and variables, after all of
- * them their standings. Reading a log is proof's; this file knows where the logs and records are.
+ * them their standings. A variant that timed eager calls is run once more for its log, cell by cell and without a clock. Reading a
+ * log is proof's; this file knows where the logs and records are.
  */
 #include "control/run_parts.h"
 
@@ -26,19 +27,67 @@ static bool is_nccl_log(const char *path)
     return len > 9 && strcmp(path + len - 9, ".nccl.log") == 0;
 }
 
-/* All logs of all crews of the variant, into one. */
-static void read_logs(struct lp_proven *proven, const json_t *entry, const char *version)
+static void read_list(struct lp_proven *proven, const json_t *logs)
 {
-    const json_t *logs = json_object_get(entry, "logs");
-
-    lp_nccl_log_init(&proven->log);
-    lp_nccl_log_assume(&proven->log, version);
     for (size_t i = 0; i < json_array_size(logs); i++) {
         const char *path = json_string_value(json_array_get(logs, i));
 
         if (is_nccl_log(path))
             lp_nccl_log_read(&proven->log, path, NULL); /* one that is not there proves nothing, which is what it then says */
     }
+}
+
+/* All logs of all crews of the variant, into one. */
+static void read_logs(struct lp_proven *proven, const json_t *entry, const char *version)
+{
+    lp_nccl_log_init(&proven->log);
+    lp_nccl_log_assume(&proven->log, version);
+    read_list(proven, json_object_get(entry, "logs"));
+    read_list(proven, json_object_get(entry, "trace_logs"));
+}
+
+/* Did the variant measure this cell? What failed when it was timed is not run again. */
+static bool was_measured(const struct lp_job *job, const struct lp_variant *variant, size_t first, const struct lp_cell *cell)
+{
+    for (size_t i = first; i < job->result.n; i++) {
+        const struct lp_record *record = job->result.record[i];
+
+        if (strcmp(record->variant, variant->name) == 0 && record->repeat == variant->repeat && record->time_us.n > 0 &&
+            lp_cell_same(&record->cell, cell))
+            return true;
+    }
+    return false;
+}
+
+static void trace_cells(struct lp_job *job, struct lp_crew *crew, const struct lp_variant *variant, size_t first,
+                        size_t arena_bytes)
+{
+    for (size_t c = 0; c < job->plan.cells.n && lp_crew_usable(crew) && lp_job_going(job); c++) {
+        const struct lp_cell *cell = &job->plan.cells.item[c].cell;
+
+        if (cell->size_bytes <= arena_bytes && was_measured(job, variant, first, cell))
+            lp_measure_once(crew, job->link->clock, cell, &job->limits);
+    }
+}
+
+void lp_job_trace(struct lp_job *job, const struct lp_variant *variant, json_t *entry, size_t first)
+{
+    struct lp_crew *crew = lp_job_start_variant(job, variant, true);
+    struct lp_seconds seconds = {0};
+    struct lp_opening opening;
+    struct lp_loss why;
+    json_t *logs;
+
+    if (!crew)
+        return;
+    opening = lp_job_variant_opening(job, variant);
+    logs = json_array();
+    for (int i = 0; i < lp_crew_size(crew); i++)
+        json_array_append_new(logs, lp_json_text(lp_crew_nccl_log(crew, i)));
+    json_object_set_new(entry, "trace_logs", logs);
+    if (lp_job_open_crew(job, crew, &opening, &seconds, &why))
+        trace_cells(job, crew, variant, first, opening.arena_bytes);
+    lp_job_end_crew(job, crew, &seconds.end);
 }
 
 static void set_evidence(struct lp_record *record, const struct lp_proof_cell *cell)

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NCCL_SUBSYS "INIT,ENV,GRAPH,P2P,SHM,NET"
-
 /* A variant while it runs. One that is interrupted goes on later where it was. */
 struct course {
     struct lp_job *job;
@@ -49,34 +47,7 @@ json_t *lp_job_variants_json(const struct lp_job *job)
     return list;
 }
 
-/* Does anything but graph run in this variant's crews? Then NCCL's log must not grow inside the clock. */
-static bool has_eager(const struct course *course)
-{
-    unsigned timings = course->variant->timings ? course->variant->timings : course->job->options->timings;
-
-    return (timings & ~(1u << LP_GRAPH)) != 0;
-}
-
 /* ---- crews ---- */
-
-static struct lp_opening opening_for(const struct course *course)
-{
-    const struct lp_job *job = course->job;
-    bool host = strcmp(job->plan.device, "host") == 0; /* the host library reads the others' arenas */
-    const char *nccl = course->variant->nccl ? course->variant->nccl : job->options->nccl;
-    json_t *stations = json_array();
-
-    for (int r = 0; r < job->plan.nranks; r++)
-        json_array_append_new(stations, json_pack("[{s:i, s:i}]", "device", job->machine.rank[r].device, "rank", r));
-    return (struct lp_opening){
-        .offer = json_pack("{s:s, s:s, s:s, s:o, s:i, s:i, s:o, s:b}", "do", "offer", "device", job->plan.device, "library",
-                           job->plan.library, "nccl", lp_json_text(nccl), "nranks", job->plan.nranks, "workers", job->plan.nranks,
-                           "stations", stations, "page", 1),
-        .want_bytes = job->plan.arena_bytes,
-        .bounce_bytes = host ? LP_HOST_BOUNCE_BYTES : 0,
-        .share = host,
-    };
-}
 
 static void note_crew(struct course *course)
 {
@@ -93,22 +64,7 @@ static void note_crew(struct course *course)
 
 static void start_crew(struct course *course)
 {
-    struct lp_job *job = course->job;
-    char name[LP_NAME_MAX + 8];
-    struct lp_crew_spec spec;
-    json_t *env, *changes = lp_variant_env_json(course->variant);
-
-    snprintf(name, sizeof(name), "%.60s%s", course->variant->name, course->variant->repeat ? "-again" : "");
-    for (char *p = name; *p; p++)
-        if (*p == '/' || *p == ' ')
-            *p = '_';
-    lp_job_crew_spec(job, name, job->plan.nranks, &spec, &env);
-    json_object_update(env, changes);
-    spec.nccl_log = strcmp(job->plan.library, "nccl") == 0;
-    spec.nccl_subsys = has_eager(course) ? NCCL_SUBSYS : NCCL_SUBSYS ",TUNING";
-    course->crew = lp_crew_start(job->crews, &spec);
-    json_decref(changes);
-    json_decref(env);
+    course->crew = lp_job_start_variant(course->job, course->variant, false);
     if (course->crew)
         note_crew(course);
 }
@@ -202,7 +158,8 @@ static bool need_crew(struct course *course, const struct lp_cell *cell)
     if (course->crew)
         return true;
     start_crew(course);
-    course->opening = opening_for(course);
+    if (course->crew)
+        course->opening = lp_job_variant_opening(course->job, course->variant);
     if (course->crew && lp_job_open_crew(course->job, course->crew, &course->opening, &course->seconds, &why))
         return true;
     end_crew(course);
@@ -350,6 +307,8 @@ static void run_course(struct course *course, const struct course *courses, int6
         course->first_record = job->result.n;
     run_cells(course);
     finish_entry(course);
+    if (course->done && strcmp(job->plan.library, "nccl") == 0 && lp_job_has_eager(job, course->variant) && lp_job_going(job))
+        lp_job_trace(job, course->variant, course->entry, course->first_record);
     if (course->done && strcmp(job->plan.library, "nccl") == 0)
         course->proven = lp_job_prove(job, course->variant, course->entry, course->first_record);
     if (course->done)

@@ -218,11 +218,20 @@ static void add_warnings(json_t *const *seen, const struct lp_machine *found, js
     }
 }
 
+/* A worker of another linkperf may answer anything. */
+static enum lp_status check_answers(json_t *const *seen, int nranks, struct lp_reason *why)
+{
+    for (int r = 0; r < nranks; r++)
+        if (!lp_json_str(seen[r], "device", NULL))
+            return lp_because(why, LP_ERR_ENV, "rank %d's worker answered the survey without a device: is it of this linkperf?", r);
+    return check_agreement(seen, nranks, why);
+}
+
 enum lp_status lp_machine_judge(json_t *const *seen, const int *local_rank, int nranks, struct lp_machine *out, json_t *head,
                                 struct lp_reason *why)
 {
     const json_t *inherited = json_object_get(seen[0], "inherited");
-    enum lp_status st = check_agreement(seen, nranks, why);
+    enum lp_status st = check_answers(seen, nranks, why);
     json_t *ranks = json_array();
     bool cuda;
 

@@ -94,6 +94,15 @@ static bool is_ours(const char *name)
     return false;
 }
 
+/* It stands in tables, lists of names and the names of log files. */
+static bool is_good_name(const char *name)
+{
+    for (const char *p = name; *p; p++)
+        if ((unsigned char)*p < ' ' || *p == 0x7f || *p == ',' || *p == '/')
+            return false;
+    return lp_json_takes(name);
+}
+
 static enum lp_status check_env(const struct lp_variant *variant, struct lp_reason *why)
 {
     for (size_t i = 0; i < variant->nenv; i++) {
@@ -122,8 +131,11 @@ enum lp_status lp_matrix_check(const struct lp_variants *list, struct lp_reason 
         for (size_t k = 0; k < i; k++)
             if (strcmp(list->item[k].name, variant->name) == 0)
                 return lp_because(why, LP_ERR_ARG, "variant '%s' is there twice", variant->name);
-        if (!lp_json_takes(variant->name))
-            return lp_because(why, LP_ERR_ARG, "the name of a variant is not UTF-8");
+        if (!is_good_name(variant->name))
+            return lp_because(why, LP_ERR_ARG, "the name of variant %zu is not UTF-8, or has a control character, ',' or '/'",
+                              i + 1);
+        if (strcmp(variant->name, "default again") == 0)
+            return lp_because(why, LP_ERR_ARG, "a variant cannot be called 'default again': that is the second crew of default");
         st = check_env(variant, why);
     }
     return st;

@@ -228,6 +228,8 @@ static enum lp_status gather_variants(const struct lp_options *options, const st
 {
     enum lp_status st = options->matrix ? lp_matrix_read(options->matrix, list, why) : lp_matrix_builtin(machine->device, list);
 
+    if (st == LP_ERR_IO)
+        st = LP_ERR_ARG; /* a file that the user named */
     for (size_t i = 0; i < options->nvariants && st == LP_OK; i++)
         st = lp_matrix_add_text(options->variants[i], list, why);
     if (st == LP_OK)

@@ -159,7 +159,7 @@ static void test_matrix_that_is_not_there(void **state)
 
     (void)state;
     options.matrix = "/nonexistent/m.yaml";
-    assert_int_equal(lp_plan_make(&options, &machine, &plan, &why), LP_ERR_IO);
+    assert_int_equal(lp_plan_make(&options, &machine, &plan, &why), LP_ERR_ARG);
     assert_says(why.text, "/nonexistent/m.yaml");
     lp_plan_release(&plan);
 }
