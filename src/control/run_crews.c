@@ -110,7 +110,7 @@ static void take_answers(json_t *const *replies, int n, json_t *blobs, struct lp
 /* Only the answers to `offer` carry an identity. */
 static bool check_agreement(json_t *const *replies, int n, struct lp_loss *why)
 {
-    json_t *identity[LP_MAX_RANKS];
+    json_t *identity[LP_MAX_RANKS] = {NULL};
     struct lp_reason words = {""};
 
     for (int i = 0; i < n; i++)

@@ -2,6 +2,7 @@
 #include "control/run_parts.h"
 
 #include "base/json.h"
+#include "base/log.h"
 #include "report/progress.h"
 
 #include <math.h>
@@ -301,6 +302,8 @@ static void run_course(struct course *course, const struct course *courses, int6
     if (course->variant->skip[0]) {
         course->done = true;
         json_object_set_new(course->entry, "outcome", json_string("skipped"));
+        lp_say("[%zu/%zu] %s: skipped: %s", count_done(courses, job->plan.variants.n), job->plan.variants.n, course->variant->name,
+               course->variant->skip);
         return;
     }
     if (course->next == 0)

@@ -134,6 +134,25 @@ static void sysfs_path(const char *pci, const char *file, char *buf, size_t cap)
     snprintf(buf, cap, "/sys/bus/pci/devices/%s/%s", low, file);
 }
 
+const char *lp_cpus_share(const char *list, int part, int parts, char *buf, size_t cap)
+{
+    hwloc_bitmap_t set = bitmap_of(list), share = hwloc_bitmap_alloc();
+    int n = set ? hwloc_bitmap_weight(set) : 0, i = 0;
+
+    buf[0] = '\0';
+    if (share && parts > 0 && n >= parts) {
+        for (int cpu = hwloc_bitmap_first(set); cpu >= 0; cpu = hwloc_bitmap_next(set, cpu), i++)
+            if (i * parts / n == part)
+                hwloc_bitmap_set(share, (unsigned)cpu);
+        list_of(share, buf, cap);
+    }
+    if (set)
+        hwloc_bitmap_free(set);
+    if (share)
+        hwloc_bitmap_free(share);
+    return buf;
+}
+
 const char *lp_cpus_of_pci(const char *pci, char *buf, size_t cap)
 {
     hwloc_bitmap_t set = hwloc_bitmap_alloc();

@@ -24,6 +24,12 @@ enum lp_status lp_cpus_apply(const char *list);
 /* The CPUs that both lists have; "" when there is none, or one is unknown. Returns buf. */
 const char *lp_cpus_common(const char *a, const char *b, char *buf, size_t cap);
 
+/*
+ * The part-th of so many equal parts of the list, in its order. Returns buf; "" when there are fewer CPUs than parts, since
+ * then nothing is gained by sharing out.
+ */
+const char *lp_cpus_share(const char *list, int part, int parts, char *buf, size_t cap);
+
 /* CPUs near the PCI device ("0000:00:06.0"), from sysfs. Returns buf; "" in virtual machines that do not tell. */
 const char *lp_cpus_of_pci(const char *pci, char *buf, size_t cap);
 

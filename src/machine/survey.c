@@ -94,6 +94,8 @@ static enum lp_status place_ranks(json_t *const *seen, const int *local_rank, st
             st = place_gpu(seen[r], r, local_rank[r], out, why);
             out->rank[r].at_rank0 = find_pci(seen[0], out->rank[r].pci);
         } else {
+            /* two workers on one CPU take 20 times as long for a small operation, until the kernel moves one of them */
+            lp_cpus_share(lp_json_str(seen[r], "cpus", ""), r, out->nranks, out->rank[r].cpus, sizeof(out->rank[r].cpus));
             out->rank[r].at_rank0 = r == 0 ? 0 : -1;
             out->rank[r].memory_bytes = (size_t)lp_json_int(device_at(seen[r], 0), "memory_bytes", 0) / (size_t)out->nranks;
         }
@@ -108,9 +110,10 @@ static json_t *rank_json(const json_t *machine, const struct lp_machine *found, 
 
     if (strcmp(found->device, "cuda") == 0)
         gpu = json_incref((json_t *)device_at(machine, mine->device));
-    return json_pack("{s:i, s:O?, s:i, s:O?, s:O?, s:O?, s:o}", "rank", rank, "host", json_object_get(machine, "host"),
-                     "local_rank", local_rank, "cpus", json_object_get(machine, "cpus"), "numa", json_object_get(gpu, "numa"),
-                     "links", json_object_get(gpu, "links"), "gpu", gpu);
+    return json_pack("{s:i, s:O?, s:i, s:O?, s:o, s:O?, s:O?, s:o}", "rank", rank, "host", json_object_get(machine, "host"),
+                     "local_rank", local_rank, "cpus", json_object_get(machine, "cpus"), "worker_cpus",
+                     lp_json_text(mine->cpus[0] ? mine->cpus : NULL), "numa", json_object_get(gpu, "numa"), "links",
+                     json_object_get(gpu, "links"), "gpu", gpu);
 }
 
 /* ---- the link ---- */
@@ -169,9 +172,16 @@ static json_t *pairs_json(const json_t *machine, const struct lp_machine *found)
     return list;
 }
 
-static json_t *host_topology(void)
+/* Processes of one host can always map each other's memory. */
+static json_t *host_topology(int nranks)
 {
-    return json_pack("{s:[], s:{s:n, s:n, s:n, s:s}}", "pairs", "line", "kind", "links", "gbps", "reason",
+    json_t *pairs = json_array();
+
+    for (int a = 0; a < nranks; a++)
+        for (int b = 0; b < nranks; b++)
+            if (a != b)
+                json_array_append_new(pairs, json_pack("{s:i, s:i, s:b, s:n}", "src", a, "dst", b, "peer_access", 1, "reason"));
+    return json_pack("{s:o, s:{s:n, s:n, s:n, s:s}}", "pairs", pairs, "line", "kind", "links", "gbps", "reason",
                      "host memory: copies between processes have no line rate");
 }
 
@@ -263,7 +273,7 @@ enum lp_status lp_machine_judge(json_t *const *seen, const int *local_rank, int 
             head, "topology",
             json_pack("{s:o, s:o}", "pairs", pairs_json(seen[0], out), "line", line_json(device_at(seen[0], out->rank[0].device))));
     else
-        json_object_set_new(head, "topology", host_topology());
+        json_object_set_new(head, "topology", host_topology(nranks));
     out->nvlink = strcmp(lp_json_str(json_object_get(json_object_get(head, "topology"), "line"), "kind", ""), "nvlink") == 0;
     add_warnings(seen, out, head);
     return LP_OK;

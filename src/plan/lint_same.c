@@ -163,9 +163,15 @@ static enum lp_status look_around(const struct lp_lint_context *context, struct 
     {
         const char *path = lp_json_str(file, "path", "a conf file");
 
-        json_object_foreach(json_object_get(file, "env"), key,
-                            value) if (st == LP_OK && !json_object_get(context->inherited, key)) st =
-            say_all(out, key, json_string_value(value), "set by %s in every variant that does not set it, default included", path);
+        json_object_foreach(json_object_get(file, "env"), key, value)
+        {
+            /* NCCL sets what the file names, and reads only its own */
+            bool reaches = strncmp(key, "NCCL_", 5) == 0 && !json_object_get(context->inherited, key);
+
+            if (reaches && st == LP_OK)
+                st = say_all(out, key, json_string_value(value),
+                             "set by %s in every variant that does not set it, default included", path);
+        }
     }
     return st;
 }

@@ -60,7 +60,10 @@ static void add_rank(struct lp_table *table, const json_t *rank, bool on_host)
         lp_table_cell(table, "%s", lp_json_str(gpu, "pci", "-"));
         lp_table_cell(table, "%s", lp_json_str(gpu, "uuid", "-"));
     }
-    lp_table_cell(table, "%s", lp_json_str(rank, "cpus", "unknown"));
+    if (lp_json_str(rank, "worker_cpus", NULL))
+        lp_table_cell(table, "%s of %s", lp_json_str(rank, "worker_cpus", ""), lp_json_str(rank, "cpus", "unknown"));
+    else
+        lp_table_cell(table, "%s", lp_json_str(rank, "cpus", "unknown"));
 }
 
 static void print_ranks(const struct lp_result *result, FILE *out, int width)

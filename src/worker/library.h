@@ -39,7 +39,8 @@ struct lp_library_ops {
     enum lp_status (*make_id)(char *id, struct lp_reason *why);
     enum lp_status (*comm_create)(const struct lp_comm_config *config, struct lp_comm **out, struct lp_reason *why);
     void (*comm_destroy)(struct lp_comm *comm);
-    /* What went wrong behind the back of the calls; "" when nothing did. May be called from another thread. NULL: there is no such thing. */
+    /* What went wrong behind the back of the calls; "" when nothing did. May be called from another thread. NULL: there is no such
+     * thing. */
     void (*async_error)(struct lp_comm *comm, char *text, size_t cap);
 
     /*

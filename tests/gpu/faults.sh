@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What linkperf reports of things that go wrong on GPUs, how soon, and what is left: a line each, then "ok" or "not ok".
 #   tests/gpu/faults.sh [LINKPERF]    exit 77 without two GPUs
+# shellcheck disable=SC1091,SC2154
 set -u
 linkperf=${1:-./linkperf}
 # shellcheck source=tests/gpu/lib.bash
@@ -38,7 +39,7 @@ stop_at() { # NAME TEXT ARGUMENTS...: rank 1's worker of ring is stopped when it
 # ---- workers that stop ----
 stop_at stop-in-init "init communicator" -e 64K --init-timeout 15
 stop_at stop-in-cell "cell allreduce 4K" -e 64K
-stop_at stop-in-check "check" -b 256M -e 256M -c 100
+stop_at stop-in-check "check" -b 256M -e 256M -c 600
 
 # ---- processes that are killed ----
 kill_one() { # NAME WHAT: the controller (rank 0), an agent (rank 1), or mpirun itself

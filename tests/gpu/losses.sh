@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A run on GPUs whose workers are taken away by hand: what is reported, and what is left. Prints "ok NAME" or "not ok NAME".
 #   tests/gpu/losses.sh [LINKPERF]    exit 77 without two GPUs
+# shellcheck disable=SC1091,SC2154
 set -u
 linkperf=${1:-./linkperf}
 # shellcheck source=tests/gpu/lib.bash

@@ -116,13 +116,38 @@ static void test_pci_unknown(void **state)
     }
 }
 
+/* Every CPU goes to one part, in order; fewer CPUs than parts are not shared out. */
+static void test_share(void **state)
+{
+    static const struct {
+        const char *list;
+        int part, parts;
+        const char *out;
+    } cases[] = {
+        {"0-1", 0, 2, "0"},   {"0-1", 1, 2, "1"},   {"0-7", 1, 2, "4-7"}, {"0-6", 0, 3, "0-2"}, {"0-6", 1, 3, "3-4"},
+        {"0-6", 2, 3, "5-6"}, {"2,5,9", 1, 3, "5"}, {"0-1", 0, 3, ""},    {"3", 0, 1, "3"},     {"", 0, 2, ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char buf[LP_CPUS_MAX] = "old";
+
+        assert_string_equal(lp_cpus_share(cases[i].list, cases[i].part, cases[i].parts, buf, sizeof(buf)), cases[i].out);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parse),        cmocka_unit_test(test_count_of_nothing),
-        cmocka_unit_test(test_common),       cmocka_unit_test(test_no_room),
-        cmocka_unit_test(test_this_process), cmocka_unit_test(test_apply_refused),
-        cmocka_unit_test(test_pci_unknown),  cmocka_unit_test(test_parse_refuses_what_hwloc_takes),
+        cmocka_unit_test(test_parse),
+        cmocka_unit_test(test_count_of_nothing),
+        cmocka_unit_test(test_common),
+        cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_this_process),
+        cmocka_unit_test(test_apply_refused),
+        cmocka_unit_test(test_share),
+        cmocka_unit_test(test_pci_unknown),
+        cmocka_unit_test(test_parse_refuses_what_hwloc_takes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
