@@ -8,9 +8,13 @@
 #include "base/json.h"
 #include "proof/proof.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define LEAST_NOISE  0.02 /* two crews of one setting are rarely closer, over all sizes */
+#define NOISE_FACTOR 2.0
 
 /* A variant's proof, kept until all variants have theirs. */
 struct lp_proven {
@@ -172,27 +176,111 @@ static struct lp_proof_crew crew_of(const struct lp_job *job, const struct lp_pr
     };
 }
 
+/* The record of the same cell under default's first crew; NULL when there is no time to compare. */
+static const struct lp_record *counterpart(const struct lp_job *job, const struct lp_record *record)
+{
+    for (size_t i = 0; i < job->result.n; i++) {
+        const struct lp_record *other = job->result.record[i];
+
+        if (strcmp(other->variant, "default") == 0 && other->repeat == 0 && lp_record_usable(other) &&
+            lp_cell_same(&other->cell, &record->cell))
+            return other;
+    }
+    return NULL;
+}
+
+/* Root mean square of log(time / default's time) over the variant's cells; NaN when none can be compared. */
+static double distance(const struct lp_job *job, const struct lp_variant *variant)
+{
+    double sum = 0.0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < job->result.n; i++) {
+        const struct lp_record *record = job->result.record[i], *base;
+
+        if (strcmp(record->variant, variant->name) != 0 || record->repeat != variant->repeat || !lp_record_usable(record))
+            continue;
+        base = counterpart(job, record);
+        if (base) {
+            double ratio = log(record->time_us.median / base->time_us.median);
+
+            sum += ratio * ratio;
+            n++;
+        }
+    }
+    return n ? sqrt(sum / (double)n) : (double)NAN;
+}
+
+/*
+ * Is there nothing to see between the variant's times and default's? Held against what default's own second crew differs by.
+ * That is enough to call a variable ineffective whose path is default's; whether a difference is real is the judge's to say.
+ */
+static enum lp_same same_times(const struct lp_job *job, const struct lp_variant *variant)
+{
+    const struct lp_variant *again = lp_variants_find(&job->plan.variants, "default", 1);
+    double noise = again ? distance(job, again) : (double)NAN, mine = distance(job, variant);
+
+    if (!isfinite(noise) || !isfinite(mine))
+        return LP_SAME_UNKNOWN;
+    return mine <= fmax(LEAST_NOISE, NOISE_FACTOR * noise) ? LP_SAME_YES : LP_SAME_NO;
+}
+
+static void stand_one(struct lp_job *job, const struct lp_proof_crew *base, const struct lp_proof_crew *crew, json_t *entry)
+{
+    enum lp_same *same = calloc(crew->ncells + 1, sizeof(*same)), all = same_times(job, crew->variant);
+    struct lp_proof_standing standing;
+
+    for (size_t i = 0; same && i < crew->ncells; i++)
+        same[i] = all;
+    lp_proof_standing(base, crew, same, &standing);
+    json_object_set_new(entry, "standing", json_string(lp_standing_name(standing.standing)));
+    json_object_set_new(entry, "standing_words", lp_json_text(standing.words));
+    free(same);
+}
+
+/* Variants whose every cell takes the same path, as lists of their labels: [["default", "ring", ...]]. */
+static json_t *group_json(const struct lp_proof_crew *crews, size_t n)
+{
+    int *group = calloc(n + 1, sizeof(*group));
+    json_t *groups = json_array();
+
+    if (group)
+        lp_proof_groups(crews, n, group);
+    for (size_t first = 0; group && first < n; first++) {
+        json_t *members = json_array();
+
+        for (size_t i = first; i < n && group[first] == (int)first; i++)
+            if (group[i] == (int)first) {
+                char label[LP_NAME_MAX + 8];
+
+                lp_variant_label(crews[i].variant->name, crews[i].variant->repeat, label, sizeof(label));
+                json_array_append_new(members, json_string(label));
+            }
+        if (json_array_size(members) > 1)
+            json_array_append(groups, members);
+        json_decref(members);
+    }
+    free(group);
+    return groups;
+}
+
 /* Default's first crew is what the others are held against; without it nothing is said. */
 void lp_job_stand(struct lp_job *job, struct lp_proven *const *proven, size_t n)
 {
     json_t *entries = json_object_get(job->result.head, "variants");
-    struct lp_proof_crew base;
+    struct lp_proof_crew *crews = calloc(n + 1, sizeof(*crews));
+    size_t ncrews = 0;
 
-    if (n == 0 || !proven[0])
-        return;
-    base = crew_of(job, proven[0]);
-    for (size_t i = 1; i < n; i++) {
-        struct lp_proof_standing standing;
-        struct lp_proof_crew crew;
-
+    for (size_t i = 0; crews && i < n && proven[0]; i++) {
         if (!proven[i])
             continue;
-        crew = crew_of(job, proven[i]);
-        lp_proof_standing(&base, &crew, NULL, &standing);
-        json_object_set_new(json_array_get(entries, i), "standing", json_string(lp_standing_name(standing.standing)));
-        json_object_set_new(json_array_get(entries, i), "standing_words", lp_json_text(standing.words));
+        crews[ncrews++] = crew_of(job, proven[i]);
+        if (i > 0)
+            stand_one(job, &crews[0], &crews[ncrews - 1], json_array_get(entries, i));
     }
-    lp_job_head(job, json_pack("{s:O}", "variants", entries));
+    if (ncrews > 0)
+        lp_job_head(job, json_pack("{s:O, s:o}", "variants", entries, "same_path", group_json(crews, ncrews)));
+    free(crews);
 }
 
 void lp_proven_free(struct lp_proven *proven)

@@ -40,6 +40,19 @@ static void add_row(struct lp_table *table, const json_t *variant)
     lp_table_cell(table, "%s", fates(variant, words, sizeof(words)));
 }
 
+/* Variants that are one path: what differs among them is noise, or a buffer's size. */
+static void print_groups(const json_t *groups, FILE *out)
+{
+    for (size_t g = 0; g < json_array_size(groups); g++) {
+        const json_t *members = json_array_get(groups, g);
+
+        fprintf(out, "one path: ");
+        for (size_t i = 0; i < json_array_size(members); i++)
+            fprintf(out, "%s%s", i ? ", " : "", json_string_value(json_array_get(members, i)));
+        fprintf(out, "\n");
+    }
+}
+
 /* Sentences that need room: why a variant has its standing, in what its ranks differ, what NCCL warned of. */
 static void print_notes(const json_t *variant, FILE *out)
 {
@@ -81,6 +94,7 @@ void lp_view_proof(const struct lp_result *result, FILE *out, int width)
     fprintf(out, "\nwhat each variant did, by NCCL's own log\n");
     lp_table_print(table, width, out);
     lp_table_free(table);
+    print_groups(json_object_get(result->head, "same_path"), out);
     for (size_t i = 0; i < json_array_size(variants); i++)
         if (is_proven(json_array_get(variants, i)))
             print_notes(json_array_get(variants, i), out);
