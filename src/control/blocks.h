@@ -6,7 +6,8 @@
 
 /*
  * K, the operations of one block, from the time of one (microseconds, slowest rank): as many as make a block last about a
- * millisecond, up to 64 (a copy engine's queue and a graph stay short), and at least 4 as long as those stay below 20 ms. fixed > 0 is the user's -n; isolated is always 1.
+ * millisecond, up to 64 (a copy engine's queue and a graph stay short), and at least 4 as long as those stay below 20 ms. fixed > 0
+ * is the user's -n; isolated is always 1.
  */
 int lp_blocks_ops(enum lp_timing timing, int fixed, double op_us);
 

@@ -10,6 +10,8 @@
 struct lp_crews; /* all crews of a run, and their link */
 struct lp_crew;
 
+#define LP_LOSS_REASON 1536 /* room for the places of many ranks */
+
 enum lp_loss_kind {
     LP_LOSS_NONE,
     LP_LOSS_REPLY,  /* a worker answered that it cannot: status says what it said */
@@ -24,7 +26,7 @@ struct lp_loss {
     enum lp_loss_kind kind;
     enum lp_status status; /* LP_LOSS_REPLY: what the first rank said */
     int rank;              /* whose, or -1 */
-    char reason[512];
+    char reason[LP_LOSS_REASON];
 };
 
 /* How the workers of a crew are started. Borrowed for the call. */

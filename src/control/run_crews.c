@@ -118,7 +118,7 @@ static bool check_agreement(json_t *const *replies, int n, struct lp_loss *why)
     if (!identity[0] || lp_agree(identity, n, &words))
         return true;
     *why = (struct lp_loss){.kind = LP_LOSS_REPLY, .status = LP_ERR_ENV, .rank = -1};
-    memcpy(why->reason, words.text, sizeof(why->reason));
+    snprintf(why->reason, sizeof(why->reason), "%s", words.text);
     return false;
 }
 
@@ -158,6 +158,7 @@ static void fit_arena(struct lp_opening *opening)
     opening->arena_bytes = opening->free_bytes && fits < opening->want_bytes ? fits : opening->want_bytes;
 }
 
+/* 0 bytes where nothing fits: then the worker allocates none, and every cell is skipped with both figures. */
 static json_t *arena_request(struct lp_opening *opening)
 {
     fit_arena(opening);

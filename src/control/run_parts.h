@@ -27,7 +27,7 @@ struct lp_job {
     struct lp_settle *settle;
     double link_gbps;    /* the baseline; NaN until there is one */
     bool over;           /* the run ends with what it has: signal, agent gone, wedged process */
-    bool p2p_suspect;    /* default hung, or a copy with P2P did */
+    bool p2p_suspect;    /* default hung */
     bool journal_failed; /* said once; the run goes on */
     size_t outcomes[LP_NOUTCOMES];
 };

@@ -97,9 +97,10 @@ static void add_untried(struct course *course, const struct lp_cell *cell, enum 
     add(course, &record);
 }
 
+/* Default's first crew; the second is a variant like others. */
 static bool is_default(const struct course *course)
 {
-    return strcmp(course->variant->name, "default") == 0;
+    return strcmp(course->variant->name, "default") == 0 && course->variant->repeat == 0;
 }
 
 static bool without_p2p(const struct course *course)
@@ -125,15 +126,12 @@ static void after_loss(struct course *course, enum lp_outcome outcome, const cha
 {
     struct lp_job *job = course->job;
 
-    if (!lp_recover_bad(&course->history)) {
+    if (outcome == LP_HANG && is_default(course))
+        job->p2p_suspect = true;
+    if (!lp_recover_bad(&course->history))
         give_up(course, LP_SKIPPED, "not tried: the variant keeps failing (%.400s)", reason);
-        return;
-    }
-    if (outcome != LP_HANG)
-        return;
-    if (job->p2p_suspect && !is_default(course) && !without_p2p(course))
+    else if (outcome == LP_HANG && job->p2p_suspect && !is_default(course) && !without_p2p(course))
         give_up(course, LP_SKIPPED, "not tried: default hangs too, so this variant had one cell (%.380s)", reason);
-    job->p2p_suspect = job->p2p_suspect || is_default(course);
 }
 
 /* A crew that did not come up: the cell in hand pays. What a worker refuses with a reason it refuses every time. */
@@ -310,7 +308,8 @@ static void run_course(struct course *course, const struct course *courses, int6
         course->first_record = job->result.n;
     run_cells(course);
     finish_entry(course);
-    if (course->done && strcmp(job->plan.library, "nccl") == 0 && lp_job_has_eager(job, course->variant) && lp_job_going(job))
+    if (course->done && strcmp(job->plan.library, "nccl") == 0 && lp_job_has_eager(job, course->variant) && lp_job_going(job) &&
+        course->outcomes[LP_DONE] + course->outcomes[LP_WRONG] > 0)
         lp_job_trace(job, course->variant, course->entry, course->first_record);
     if (course->done && strcmp(job->plan.library, "nccl") == 0)
         course->proven = lp_job_prove(job, course->variant, course->entry, course->first_record);

@@ -45,7 +45,7 @@ struct lp_record {
     int repeat;                /* 1: from the second crew of "default" */
     int round, crew;
     enum lp_outcome outcome;
-    char reason[512];
+    char reason[1536];
     struct lp_stats time_us; /* of one operation; n == 0: there is no time */
     double samples_us[LP_MAX_SAMPLES];
     int ops_per_sample;            /* K */

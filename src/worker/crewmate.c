@@ -57,7 +57,7 @@ enum lp_status lp_crewmate_add_arenas(struct lp_crewmate *mate, size_t arena_byt
 
     mate->arena_bytes = arena_bytes;
     mate->bounce_bytes = bounce_bytes;
-    for (int i = 0; i < mate->nstations && st == LP_OK; i++)
+    for (int i = 0; i < mate->nstations && st == LP_OK && arena_bytes > 0; i++)
         st = alloc_arenas(mate, &mate->station[i], why);
     for (int i = 0; i < mate->nstations && st != LP_OK; i++)
         free_arenas(mate, &mate->station[i]);

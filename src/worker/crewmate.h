@@ -42,7 +42,7 @@ enum lp_status lp_crewmate_add_station(struct lp_crewmate *mate, int index, int 
 
 /*
  * Gives every station its arenas: send and recv of arena_bytes each, and a bounce buffer where bounce_bytes is not 0.
- * LP_ERR_MEMORY when one does not fit; then the stations have none.
+ * 0 bytes: none. LP_ERR_MEMORY when one does not fit; then the stations have none.
  */
 enum lp_status lp_crewmate_add_arenas(struct lp_crewmate *mate, size_t arena_bytes, size_t bounce_bytes, struct lp_reason *why);
 

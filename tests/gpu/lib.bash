@@ -32,11 +32,11 @@ living() { ps -eo stat=,comm= | awk '$1 !~ /^Z/ && ($2 == "linkperf" || $2 == "l
 nothing_left() { [ "$(living)" -eq 0 ]; }
 
 # Has rank RANK's worker of variant VARIANT in run NAME come to TEXT? Run NAME keeps its logs in $work/NAME.
-at_step() { grep -qs -- "$4" "$work/$1"/crew*-"$2"-rank"$3".log; } # NAME VARIANT RANK TEXT
+at_step() { grep -qs -- "$4" "$work/$1"/crew[0-9]*[0-9]-"$2"-rank"$3".log; } # NAME VARIANT RANK TEXT
 
 worker_pid() { # NAME VARIANT RANK
     local log crew
-    log=$(ls "$work/$1"/crew*-"$2"-rank"$3".log | tail -n 1)
+    log=$(ls "$work/$1"/crew[0-9]*[0-9]-"$2"-rank"$3".log | tail -n 1)
     crew=$(basename "$log" | sed 's/crew0*\([0-9]*\).*/\1/')
     pgrep -f "linkperf-worker --crew $crew --rank $3\$"
 }

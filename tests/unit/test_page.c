@@ -260,13 +260,51 @@ static void impossible_sizes_are_refused(void **state)
     }
 }
 
+/* Each rank says true in the rounds of its number: everyone hears it then, and nobody a round before or after. */
+static int say_in_turn(const char *page_handle, const char *board_handle, int rank, int n)
+{
+    struct lp_page *page;
+    int wrong = 0;
+
+    (void)board_handle;
+    if (lp_page_open(page_handle, &page, NULL) != LP_OK)
+        return 2;
+    for (int round = 0; round < 300; round++)
+        wrong += lp_page_any(page, round % (n + 1) == rank) != (round % (n + 1) < n);
+    lp_page_free(page);
+    return wrong ? 1 : 0;
+}
+
+static void any_is_heard_by_all(void **state)
+{
+    static const int crews[] = {1, 2, 3, 8};
+
+    (void)state;
+    for (size_t c = 0; c < sizeof(crews) / sizeof(crews[0]); c++) {
+        struct lp_page *page;
+        pid_t pids[8];
+
+        assert_int_equal(lp_page_create(crews[c], &page, NULL), LP_OK);
+        for (int r = 0; r < crews[c]; r++)
+            pids[r] = start_child(say_in_turn, lp_page_handle(page), NULL, r, crews[c]);
+        for (int r = 0; r < crews[c]; r++)
+            assert_int_equal(reap(pids[r]), 0);
+        lp_page_free(page);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(barrier_keeps_everybody_together), cmocka_unit_test(waiting_for_a_stopped_peer_is_cheap),
-        cmocka_unit_test(barrier_of_one_does_not_wait),     cmocka_unit_test(page_needs_a_worker),
-        cmocka_unit_test(bad_handles_are_refused),          cmocka_unit_test(memory_that_is_no_page_is_refused),
-        cmocka_unit_test(shared_memory_is_shared),          cmocka_unit_test(impossible_sizes_are_refused),
+        cmocka_unit_test(any_is_heard_by_all),
+        cmocka_unit_test(barrier_keeps_everybody_together),
+        cmocka_unit_test(waiting_for_a_stopped_peer_is_cheap),
+        cmocka_unit_test(barrier_of_one_does_not_wait),
+        cmocka_unit_test(page_needs_a_worker),
+        cmocka_unit_test(bad_handles_are_refused),
+        cmocka_unit_test(memory_that_is_no_page_is_refused),
+        cmocka_unit_test(shared_memory_is_shared),
+        cmocka_unit_test(impossible_sizes_are_refused),
     };
 
     alarm(2 * LIMIT);

@@ -1,0 +1,349 @@
+/*
+ * A machine on a script, for whole runs: a link whose workers speak all of wire.h on a clock that jumps, so that lp_run goes from
+ * survey to exit code without a process. The workers and their faults are scripted_worker's; this is the link, and the stage.
+ */
+#ifndef LP_TESTS_SCRIPTED_RUN_H
+#define LP_TESTS_SCRIPTED_RUN_H
+
+#include "control/run.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "scripted_worker.h"
+
+/* Of link_mpi.c, which unit tests are not linked with: these runs are not under mpirun. */
+bool lp_launched_by_mpi(void)
+{
+    return false;
+}
+
+const char *lp_link_mpi_version(void)
+{
+    return "";
+}
+
+/* ---- the link ---- */
+
+/* "…/crew003-tree-rank0.log": what the crew is called. */
+static inline void name_actor(const char *log, char *out, size_t cap)
+{
+    const char *base = strrchr(log, '/'), *end;
+
+    base = base ? base + 1 : log;
+    base += strcspn(base, "-");
+    end = base;
+    for (const char *p = base; (p = strstr(p, "-rank")) != NULL; p++)
+        end = p;
+    snprintf(out, cap, "%.*s", end > base ? (int)(end - base - 1) : 0, base + 1);
+}
+
+static inline enum lp_status run_spawn(struct lp_link *link, int rank, int crew, const struct lp_spawn *spawn)
+{
+    struct scripted_run *self = (struct scripted_run *)link;
+    struct actor *actor;
+    char id[16], place[16];
+
+    assert(rank >= 0 && rank < link->nranks && crew > 0 && crew < SCRIPT_CREWS);
+    actor = &self->actor[crew][rank];
+    snprintf(id, sizeof(id), "%d", crew);
+    snprintf(place, sizeof(place), "%d", rank);
+    if (actor->spawned || strcmp(spawn->argv[2], id) != 0 || strcmp(spawn->argv[4], place) != 0 || spawn->argv[5])
+        foul(self, "spawned twice, or with other arguments:", spawn->log);
+    name_actor(spawn->log, actor->name, sizeof(actor->name));
+    snprintf(actor->cpus, sizeof(actor->cpus), "%s", spawn->cpus ? spawn->cpus : "");
+    actor->env = json_deep_copy(spawn->env);
+    actor->spawned_ns = self->time.now_ns;
+    actor->p2p = strcmp(actor->name, "survey") != 0 && strcmp(actor->name, "link-p2p-off") != 0 &&
+                 strcmp(lp_json_str(actor->env, "NCCL_P2P_DISABLE", ""), "1") != 0;
+    for (int c = 1; c < crew; c++)
+        actor->ordinal += self->actor[c][rank].spawned && strcmp(self->actor[c][rank].name, actor->name) == 0;
+    actor->spawned = true;
+    if (crew > self->ncrews)
+        self->ncrews = crew;
+    if (self->agent_gone[rank])
+        return LP_ERR_LOST;
+    actor->alive = true;
+    act(self, rank, crew, AT_START, NULL);
+    return LP_OK;
+}
+
+/* The step that a real worker names before it can block. */
+static inline json_t *at_json(int rank, int crew, enum phase phase, const json_t *request)
+{
+    static const char *const words[] = {
+        [AT_OFFER] = "init device", [AT_ARENA] = "allocate", [AT_OPEN] = "init communicator", [AT_BYE] = "shutdown"};
+    json_t *at = lp_wire_say(crew, rank, "at");
+    struct lp_cell cell;
+    char text[160], what[128];
+
+    snprintf(text, sizeof(text), "%s", words[phase] ? words[phase] : phase_names[phase]);
+    if (phase == AT_CELL && lp_cell_from_json(json_object_get(request, "cell"), &cell, NULL) == LP_OK)
+        snprintf(text, sizeof(text), "cell %s", lp_cell_words(&cell, what, sizeof(what)));
+    if (phase == AT_WARM_UP || phase == AT_TIME)
+        snprintf(text, sizeof(text), "%s %d x %d", phase_names[phase], (int)lp_json_int(request, "n", 0),
+                 (int)lp_json_int(request, "k", 0));
+    json_object_set_new(at, "phase", json_string(text));
+    return at;
+}
+
+static inline void answer_where(struct scripted_run *self, int rank, int crew, const json_t *request)
+{
+    enum phase phase = self->actor[crew][rank].phase;
+    json_t *reply = lp_wire_reply(request, rank, LP_OK, NULL);
+
+    json_object_set_new(reply, "step", json_string("waiting for the device"));
+    if (phase == AT_WARM_UP || phase == AT_TIME) {
+        json_object_set_new(reply, "block", json_integer(rank + 1));
+        json_object_set_new(reply, "blocks", json_integer(64));
+    }
+    queue_line(self, 0.001, rank, crew, reply);
+}
+
+/* What a request brings that later ones are held against. */
+static inline void take_request(struct scripted_run *self, struct actor *actor, enum phase phase, const json_t *request)
+{
+    const json_t *cell = json_object_get(request, "cell"), *blobs = json_object_get(request, "blobs");
+
+    if (phase == AT_CELL) {
+        actor->bytes = (size_t)lp_json_int(cell, "requested_bytes", 0);
+        actor->checks = 0;
+        if (actor->bytes > actor->arena_bytes)
+            foul(self, "a cell larger than the arena:", lp_json_str(cell, "op", ""));
+    }
+    if (phase == AT_ARENA)
+        actor->arena_bytes = (size_t)lp_json_int(request, "arena_bytes", 0);
+    if (phase == AT_OPEN && !lp_json_str(json_array_get(blobs, 0), "page", NULL))
+        foul(self, "open without the page of rank 0:", actor->name);
+}
+
+static inline enum lp_status run_send(struct lp_link *link, int rank, int crew, const json_t *request)
+{
+    struct scripted_run *self = (struct scripted_run *)link;
+    struct actor *actor = &self->actor[crew][rank];
+    enum phase phase;
+
+    if (!actor->alive)
+        return LP_ERR_LOST;
+    if (strcmp(lp_json_str(request, "do", ""), "where") == 0) {
+        if (!actor->mute)
+            answer_where(self, rank, crew, request);
+        return LP_OK;
+    }
+    phase = phase_of(self, actor, request);
+    take_request(self, actor, phase, request);
+    if (self->on_request)
+        self->on_request(self, rank, crew, request);
+    queue_line(self, 0.0, rank, crew, at_json(rank, crew, phase, request));
+    act(self, rank, crew, phase, request);
+    return LP_OK;
+}
+
+static inline void run_kill(struct lp_link *link, int rank, int crew, int sig)
+{
+    struct scripted_run *self = (struct scripted_run *)link;
+
+    if (!self->actor[crew][rank].alive || self->actor[crew][rank].immortal)
+        return;
+    drop_events(self, rank, crew);
+    queue_exit(self, 0.001, rank, crew, 0, sig);
+}
+
+/* The earliest that is due, first come first served; time jumps to it, or to the deadline. */
+static inline void run_next(struct lp_link *link, int64_t deadline_ns, struct lp_event *out)
+{
+    struct scripted_run *self = (struct scripted_run *)link;
+    int64_t until = deadline_ns > self->time.now_ns ? deadline_ns : self->time.now_ns;
+    size_t first = self->nqueue;
+
+    for (size_t i = 0; i < self->nqueue; i++)
+        if (self->queue[i].at_ns <= until && (first == self->nqueue || self->queue[i].at_ns < self->queue[first].at_ns))
+            first = i;
+    if (first == self->nqueue) {
+        self->time.now_ns = until;
+        *out = (struct lp_event){.kind = LP_EVENT_TIMEOUT};
+        return;
+    }
+    if (self->queue[first].at_ns > self->time.now_ns)
+        self->time.now_ns = self->queue[first].at_ns;
+    *out = self->queue[first].event;
+    drop_event(self, first);
+    if (out->kind == LP_EVENT_EXIT) {
+        self->actor[out->crew][out->rank].alive = false;
+        self->actor[out->crew][out->rank].ended_ns = self->time.now_ns;
+    }
+}
+
+/* ---- the stage ---- */
+
+static inline struct scripted_run *run_create(const char *device, int n)
+{
+    static const char *const ours[] = {"LINKPERF_LOCK", "LINKPERF_SLOWNESS", "NCCL_NVLS_ENABLE", "NCCL_CONF_FILE"};
+    struct scripted_run *self = calloc(1, sizeof(*self));
+
+    assert(self && n <= SCRIPT_RANKS);
+    self->clock = scripted_clock(&self->time);
+    self->time.now_ns = SECONDS(1000);
+    self->device = device;
+    self->inherited = "{}";
+    self->memory_bytes = (size_t)64 << 30;
+    self->start_s = strcmp(device, "cuda") == 0 ? 1.5 : 0.05;
+    self->open_s = strcmp(device, "cuda") == 0 ? 0.5 : 0.01;
+    self->op_us = 5000.0; /* few blocks and samples: these tests are about what happens between them */
+    self->slowness = 1.0;
+    for (int r = 0; r < SCRIPT_RANKS; r++) {
+        self->place[r] = (struct lp_place){.host = "box", .local_rank = r, .pid = 500 + r};
+        self->free_bytes[r] = (size_t)60 << 30;
+    }
+    self->link = (struct lp_link){.clock = &self->clock,
+                                  .launch = "script",
+                                  .nranks = n,
+                                  .place = self->place,
+                                  .spawn = run_spawn,
+                                  .send = run_send,
+                                  .kill = run_kill,
+                                  .next = run_next};
+    scratch_make(&self->scratch);
+    setenv("TMPDIR", self->scratch.folder, 1);
+    setenv("HOME", self->scratch.folder, 1);
+    for (size_t i = 0; i < COUNT_OF(ours); i++)
+        unsetenv(ours[i]);
+    return self;
+}
+
+static inline void run_free(struct scripted_run *self)
+{
+    for (size_t i = 0; i < self->nqueue; i++)
+        lp_event_release(&self->queue[i].event);
+    for (int c = 0; c <= self->ncrews; c++)
+        for (int r = 0; r < SCRIPT_RANKS; r++)
+            json_decref(self->actor[c][r].env);
+    if (self->result.head)
+        lp_result_release(&self->result);
+    scratch_remove(&self->scratch);
+    free(self);
+}
+
+static inline void run_fault(struct scripted_run *self, struct fault fault)
+{
+    assert(self->nfaults < COUNT_OF(self->fault));
+    self->fault[self->nfaults++] = fault;
+}
+
+/* Points fd to a file of the scratch folder; returns what it was. */
+static inline int divert(struct scripted_run *self, int fd, const char *name)
+{
+    int before = dup(fd), file = open(scratch_path(&self->scratch, name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+    assert(before >= 0 && file >= 0);
+    dup2(file, fd);
+    close(file);
+    return before;
+}
+
+static inline void restore(int fd, int before)
+{
+    dup2(before, fd);
+    close(before);
+}
+
+/* Every process has been seen to end, but those that nothing ends; FILE.part only where there is no FILE. */
+static inline void check_left(struct scripted_run *self)
+{
+    struct stat info;
+
+    if (self->foul[0])
+        fail_msg("a worker was %s", self->foul);
+    for (int c = 0; c <= self->ncrews; c++)
+        for (int r = 0; r < SCRIPT_RANKS; r++)
+            if (self->actor[c][r].alive && !self->actor[c][r].immortal)
+                fail_msg("the worker of rank %d in crew %d (%s) was left behind", r, c, self->actor[c][r].name);
+    assert_int_equal(stat(scratch_path(&self->scratch, "run.json.part"), &info), -1);
+}
+
+/* linkperf with these words (NULL-terminated), the result into run.json. */
+static inline void run_play(struct scripted_run *self, const char *const *words)
+{
+    char file[160], *argv[40] = {(char[]){"linkperf"}, (char[]){"--worker"}, (char[]){"/bin/true"}, (char[]){"-J"}, file};
+    struct lp_options options;
+    struct lp_reason why = {""};
+    int argc = 5, out, err;
+
+    snprintf(file, sizeof(file), "%s", scratch_path(&self->scratch, "run.json"));
+    for (; *words; words++)
+        argv[argc++] = (char *)*words;
+    if (lp_options_parse(argc, argv, &options, &why) != LP_OK)
+        fail_msg("options: %s", why.text);
+    fflush(stdout);
+    out = divert(self, STDOUT_FILENO, "run.out");
+    err = divert(self, STDERR_FILENO, "run.err");
+    self->code = lp_run(&options, &self->link, argc, argv);
+    fflush(stdout);
+    restore(STDOUT_FILENO, out);
+    restore(STDERR_FILENO, err);
+    lp_options_release(&options);
+    self->written = access(file, F_OK) == 0;
+    if (self->written && lp_result_load(file, &self->result, &why) != LP_OK)
+        fail_msg("the result does not load: %s", why.text);
+    check_left(self);
+}
+
+/* ---- what came of it ---- */
+
+static inline bool is_complete(const struct scripted_run *self)
+{
+    return lp_json_bool(self->result.head, "complete", false);
+}
+
+/* How many crews of that name there were. */
+static inline int crews_of(const struct scripted_run *self, const char *name)
+{
+    int n = 0;
+
+    for (int c = 1; c <= self->ncrews; c++)
+        n += strcmp(self->actor[c][0].name, name) == 0;
+    return n;
+}
+
+/* The one record of a variant's cell; NULL where there is none. Two of one cell fail the test. */
+static inline const struct lp_record *record_of(const struct scripted_run *self, const char *variant, int repeat, size_t bytes)
+{
+    const struct lp_record *found = NULL;
+
+    for (size_t i = 0; i < self->result.n; i++) {
+        const struct lp_record *record = self->result.record[i];
+
+        if (strcmp(record->variant, variant) != 0 || record->repeat != repeat || record->cell.requested_bytes != bytes)
+            continue;
+        if (found)
+            fail_msg("%s has two records of %zu bytes", variant, bytes);
+        found = record;
+    }
+    return found;
+}
+
+static inline const json_t *entry_of(const struct scripted_run *self, const char *variant, int repeat)
+{
+    const json_t *list = json_object_get(self->result.head, "variants");
+
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (strcmp(lp_json_str(json_array_get(list, i), "name", ""), variant) == 0 &&
+            lp_json_int(json_array_get(list, i), "repeat", 0) == repeat)
+            return json_array_get(list, i);
+    return NULL;
+}
+
+/* Did the run say that? file: "run.out" or "run.err". */
+static inline bool run_said(struct scripted_run *self, const char *name, const char *text)
+{
+    static char all[1 << 16];
+    FILE *file = fopen(scratch_path(&self->scratch, name), "r");
+    size_t len = file ? fread(all, 1, sizeof(all) - 1, file) : 0;
+
+    if (file)
+        fclose(file);
+    all[len] = '\0';
+    return strstr(all, text) != NULL;
+}
+
+#endif
