@@ -28,7 +28,7 @@ static void say(struct lp_reason *why, const char *what, const json_t *first, co
 /* Keys of either object: one that only the other has counts too. */
 static bool same_environment(json_t *first, json_t *other, int rank, struct lp_reason *why)
 {
-    json_t *all = json_copy(first);
+    json_t *all = first ? json_copy(first) : json_object();
     const char *name;
     json_t *value;
     bool same = true;

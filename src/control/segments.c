@@ -19,9 +19,9 @@ static int is_known(const struct lp_segments *segments, const char *path)
 
 static void note_line(struct lp_segments *segments, char *line)
 {
-    char *path = strstr(line, PREFIX);
+    char *path = strchr(line, '/'); /* the columns before the path hold none */
 
-    if (!path || strstr(path, " (deleted)") || segments->n == LP_MAX_SEGMENTS)
+    if (!path || strncmp(path, PREFIX, strlen(PREFIX)) != 0 || strstr(path, " (deleted)") || segments->n == LP_MAX_SEGMENTS)
         return;
     path[strcspn(path, "\n")] = '\0';
     if (is_known(segments, path))

@@ -74,10 +74,13 @@ static enum lp_status add_combination(struct lp_variants *list, const struct lp_
                                       size_t which, size_t product, struct lp_reason *why)
 {
     enum lp_status st = lp_variants_copy(list, base);
-    struct lp_variant *variant = &list->item[list->n - 1];
+    struct lp_variant *variant;
     char name[1024];
     size_t used = (size_t)snprintf(name, sizeof(name), "%s", base->name);
 
+    if (st != LP_OK)
+        return lp_because(why, st, "out of memory");
+    variant = &list->item[list->n - 1];
     for (size_t i = 0; i < axes->n && st == LP_OK; i++) {
         const struct lp_axis *axis = &axes->item[i];
         const char *value;

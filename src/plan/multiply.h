@@ -30,7 +30,8 @@ void lp_axes_release(struct lp_axes *axes);
 /*
  * Replaces the last variant of the list by one for every combination, the last axis changing fastest, named
  * "NAME-value-value" ("unset" and "empty" for values without text). No axes: nothing changes. LP_ERR_ARG for a name of over
- * 63 bytes, an axis without values, a variable that `env` sets too, or more than LP_MAX_PRODUCT combinations.
+ * 63 bytes, an axis without values, a variable that `env` sets too, or more than LP_MAX_PRODUCT combinations. After an error the
+ * list may hold part of the product.
  */
 enum lp_status lp_variants_multiply(struct lp_variants *list, const struct lp_axes *axes, struct lp_reason *why);
 

@@ -60,8 +60,7 @@ static void add_rank(struct lp_table *table, const json_t *rank, bool on_host)
         lp_table_cell(table, "%s", lp_json_str(gpu, "pci", "-"));
         lp_table_cell(table, "%s", lp_json_str(gpu, "uuid", "-"));
     }
-    if (lp_json_str(rank, "worker_cpus", NULL) &&
-        strcmp(lp_json_str(rank, "worker_cpus", ""), lp_json_str(rank, "cpus", "")) != 0)
+    if (lp_json_str(rank, "worker_cpus", NULL) && strcmp(lp_json_str(rank, "worker_cpus", ""), lp_json_str(rank, "cpus", "")) != 0)
         lp_table_cell(table, "%s of %s", lp_json_str(rank, "worker_cpus", ""), lp_json_str(rank, "cpus", "unknown"));
     else
         lp_table_cell(table, "%s", lp_json_str(rank, "cpus", "unknown"));
