@@ -3,23 +3,13 @@
  */
 #include "base/log.h"
 #include "cmd.h"
+#include "control/launcher.h"
 #include "control/run.h"
 
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Every rank parses the same line; one of them says what is wrong with it. */
-static bool is_speaker(void)
-{
-    const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (getenv(names[i]))
-            return atoi(getenv(names[i])) == 0;
-    return true;
-}
 
 static enum lp_status make_link(const struct lp_options *options, struct lp_link **out, struct lp_reason *why)
 {
@@ -47,7 +37,7 @@ static int run(int argc, char **argv)
         code = lp_run(&options, link, argc, argv);
         link->close(link);
     } else if (st != LP_OK) {
-        if (is_speaker() && why.text[0])
+        if (lp_launcher_speaks() && why.text[0])
             lp_say("%s", why.text);
         code = st == LP_ERR_ARG ? 2 : 3;
     }

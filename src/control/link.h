@@ -67,9 +67,6 @@ void lp_event_release(struct lp_event *event);
 /* All workers are children of this process; nranks of them at a time in a crew. */
 enum lp_status lp_link_local_create(int nranks, struct lp_link **out, struct lp_reason *why);
 
-/* True when a launcher started this process as one of several (its variables say so): only then is MPI called. */
-bool lp_launched_by_mpi(void);
-
 /*
  * Every rank calls it once. On rank 0 it returns the link; on the others it serves as agent until the controller is gone,
  * and returns LP_OK with *out NULL. LP_ERR_ENV: ranks on several hosts, or no way to reach each other; why is filled on

@@ -7,8 +7,8 @@
 #include "base/lines.h"
 
 #include "control/agent.h"
+#include "control/launcher.h"
 #include "control/remote.h"
-#include "machine/cpus.h"
 
 #include <errno.h>
 #include <mpi.h>
@@ -41,11 +41,6 @@ static char mpi_version[128];
 const char *lp_link_mpi_version(void)
 {
     return mpi_version;
-}
-
-bool lp_launched_by_mpi(void)
-{
-    return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK") || getenv("PMI_RANK");
 }
 
 static struct mpi_link *self_of(struct lp_link *link)
@@ -279,16 +274,6 @@ static enum lp_status start_controller(struct lp_agent *agent, const struct lp_p
     return st;
 }
 
-/* Open MPI binds each rank of two to one core; its workers want the whole of mpirun's own CPUs. A user's taskset reaches mpirun
- * too. */
-static void undo_launcher_binding(void)
-{
-    char cpus[LP_CPUS_MAX];
-
-    if (getenv("OMPI_MCA_orte_bound_at_launch"))
-        lp_cpus_apply(lp_cpus_of_process(getppid(), cpus, sizeof(cpus)));
-}
-
 static const char *built_with(void)
 {
 #ifdef OPEN_MPI
@@ -306,17 +291,6 @@ static void read_version(void)
     MPI_Get_library_version(text, &len);
     text[strcspn(text, ",\n")] = '\0';
     snprintf(mpi_version, sizeof(mpi_version), "%.120s", text);
-}
-
-/* How many processes the launcher says it started; 0: it does not say. */
-static int launched_size(void)
-{
-    const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (getenv(names[i]))
-            return atoi(getenv(names[i]));
-    return 0;
 }
 
 /* Linked with Open MPI and started by another MPI's mpiexec, each process would believe to be alone: that is known before MPI_Init.
@@ -394,14 +368,14 @@ enum lp_status lp_link_mpi_create(bool keep_binding, struct lp_link **out, struc
     if (getppid() != launcher)
         raise(SIGTERM);
     if (!keep_binding)
-        undo_launcher_binding();
+        lp_launcher_undo_binding();
     fd = exchange(&rank, &nranks, &nlocal, all, token);
-    if (nranks == 1 && launched_size() > 1) {
+    if (nranks == 1 && lp_launched_size() > 1) {
         lp_agent_free(agent);
         return lp_because(why, LP_ERR_ENV,
                           "the launcher started %d processes and MPI sees one: mpirun and the MPI library (%s) do not "
                           "belong together",
-                          launched_size(), mpi_version);
+                          lp_launched_size(), mpi_version);
     }
     if (nranks > LP_MAX_RANKS || nlocal < nranks || fd < 0) {
         lp_agent_free(agent);

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "base/version.h"
+#include "control/launcher.h"
 #include "control/run_parts.h"
 #include "judge/hints.h"
 #include "report/term.h"

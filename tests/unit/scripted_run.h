@@ -5,6 +5,7 @@
 #ifndef LP_TESTS_SCRIPTED_RUN_H
 #define LP_TESTS_SCRIPTED_RUN_H
 
+#include "control/launcher.h"
 #include "control/run.h"
 
 #include <fcntl.h>
@@ -12,7 +13,7 @@
 
 #include "scripted_worker.h"
 
-/* Of link_mpi.c, which unit tests are not linked with: these runs are not under mpirun. */
+/* In place of launcher.c and link_mpi.c: these runs are not under mpirun, whatever the environment says. */
 bool lp_launched_by_mpi(void)
 {
     return false;
