@@ -17,7 +17,6 @@
 
 struct run {
     struct lp_crew *crew;
-    const struct lp_clock *clock;
     const struct lp_cell *cell;
     const struct lp_limits *limits;
     struct lp_record *record;
@@ -253,7 +252,7 @@ static void lap(const struct lp_clock *clock, int64_t *since, double *seconds)
 bool lp_measure_cell(struct lp_crew *crew, const struct lp_clock *clock, const struct lp_cell *cell, const struct lp_limits *limits,
                      uint32_t *iteration, struct lp_seconds *seconds, struct lp_record *out)
 {
-    struct run run = {.crew = crew, .clock = clock, .cell = cell, .limits = limits, .record = out};
+    struct run run = {.crew = crew, .cell = cell, .limits = limits, .record = out};
     int64_t since = lp_clock_now(clock);
     bool good;
 
@@ -280,10 +279,10 @@ bool lp_measure_cell(struct lp_crew *crew, const struct lp_clock *clock, const s
     return run.loss.kind != LP_LOSS_SIGNAL && run.loss.kind != LP_LOSS_AGENT;
 }
 
-bool lp_measure_once(struct lp_crew *crew, const struct lp_clock *clock, const struct lp_cell *cell, const struct lp_limits *limits)
+bool lp_measure_once(struct lp_crew *crew, const struct lp_cell *cell, const struct lp_limits *limits)
 {
     struct lp_record unused;
-    struct run run = {.crew = crew, .clock = clock, .cell = cell, .limits = limits, .record = &unused};
+    struct run run = {.crew = crew, .cell = cell, .limits = limits, .record = &unused};
 
     memset(&unused, 0, sizeof(unused));
     run.op_us = (double)cell->requested_bytes / (SLOWEST_GBPS * 1e3);

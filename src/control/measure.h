@@ -31,7 +31,6 @@ bool lp_measure_cell(struct lp_crew *crew, const struct lp_clock *clock, const s
                      uint32_t *iteration, struct lp_seconds *seconds, struct lp_record *out);
 
 /* Runs the cell once, in its mode and buffers, and times nothing. False when the crew did not do it; it may be broken then. */
-bool lp_measure_once(struct lp_crew *crew, const struct lp_clock *clock, const struct lp_cell *cell,
-                     const struct lp_limits *limits);
+bool lp_measure_once(struct lp_crew *crew, const struct lp_cell *cell, const struct lp_limits *limits);
 
 #endif

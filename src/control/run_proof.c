@@ -70,7 +70,7 @@ static void trace_cells(struct lp_job *job, struct lp_crew *crew, const struct l
         const struct lp_cell *cell = &job->plan.cells.item[c].cell;
 
         if (cell->size_bytes <= arena_bytes && was_measured(job, variant, first, cell))
-            lp_measure_once(crew, job->link->clock, cell, &job->limits);
+            lp_measure_once(crew, cell, &job->limits);
     }
 }
 

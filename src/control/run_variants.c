@@ -197,8 +197,11 @@ static const char *outcome_of(const struct course *course, size_t cells)
 {
     size_t good = course->outcomes[LP_DONE] + course->outcomes[LP_UNSUPPORTED] + course->outcomes[LP_SKIPPED];
 
-    if (course->outcomes[LP_DONE] == 0 && course->outcomes[LP_WRONG] == 0)
+    /* nothing measured: say why, since only losses are failures */
+    if (course->outcomes[LP_DONE] == 0 && course->outcomes[LP_WRONG] == 0 && good < cells)
         return "failed";
+    if (course->outcomes[LP_DONE] == 0 && course->outcomes[LP_WRONG] == 0)
+        return lp_outcome_name(course->outcomes[LP_UNSUPPORTED] ? LP_UNSUPPORTED : LP_SKIPPED);
     return good == cells && !course->over ? "ok" : "partly";
 }
 
@@ -296,6 +299,8 @@ static struct course *next_course(const struct lp_job *job, struct course *cours
 static void run_course(struct course *course, const struct course *courses, int64_t since)
 {
     struct lp_job *job = course->job;
+    bool nccl = strcmp(job->plan.library, "nccl") == 0; /* which writes a log to prove from */
+    bool measured;
 
     if (course->variant->skip[0]) {
         course->done = true;
@@ -308,10 +313,10 @@ static void run_course(struct course *course, const struct course *courses, int6
         course->first_record = job->result.n;
     run_cells(course);
     finish_entry(course);
-    if (course->done && strcmp(job->plan.library, "nccl") == 0 && lp_job_has_eager(job, course->variant) && lp_job_going(job) &&
-        course->outcomes[LP_DONE] + course->outcomes[LP_WRONG] > 0)
+    measured = course->outcomes[LP_DONE] + course->outcomes[LP_WRONG] > 0;
+    if (course->done && nccl && measured && lp_job_has_eager(job, course->variant) && lp_job_going(job))
         lp_job_trace(job, course->variant, course->entry, course->first_record);
-    if (course->done && strcmp(job->plan.library, "nccl") == 0)
+    if (course->done && nccl)
         course->proven = lp_job_prove(job, course->variant, course->entry, course->first_record);
     if (course->done)
         say_progress(course, courses, (double)(lp_clock_now(job->link->clock) - since) / 1e9);

@@ -173,6 +173,12 @@ teardown() {
     want_line out '^ +1K .* unsupported'
 }
 
+@test "a variant that can do nothing here is unsupported, not failed" {
+    lp "${QUICK[@]}" --no-link --only tree --collectives allgather -J r.json
+    want_code 0
+    want '[v["outcome"] for v in d["variants"] if v["name"] == "tree"] == ["unsupported"]'
+}
+
 @test "started by a program that ignores its children's ends" {
     to_files timeout 10 bash -c 'trap "" CHLD; exec "$@"' bash "$LINKPERF" --device host "${QUICK[@]}" --only ring -J r.json
     want_code 0
