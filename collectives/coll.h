@@ -23,7 +23,7 @@ struct lp_shape {
     size_t in_place_send_off;      /* where the send part lies in the receive buffer, in elements, per unit of rank */
 };
 
-struct lp_coll_call; /* worker/coll_op.h: how a call reaches a library; only launch sees it */
+struct lp_coll_call; /* collectives/launch.h: how a call reaches a library; only launch sees it */
 
 struct lp_coll {
     const char *name, *title, *help; /* "allreduce", "AllReduce", a sentence */

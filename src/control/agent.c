@@ -259,8 +259,3 @@ bool lp_agent_take(struct lp_agent *agent, struct lp_event *out)
     free(entry);
     return true;
 }
-
-int lp_agent_alive(const struct lp_agent *agent)
-{
-    return agent->n;
-}

@@ -37,7 +37,4 @@ void lp_agent_collect(struct lp_agent *agent);
 /* The next event that was collected; false when there is none. Signals of this process come first. */
 bool lp_agent_take(struct lp_agent *agent, struct lp_event *out);
 
-/* Number of workers that have not been reaped. */
-int lp_agent_alive(const struct lp_agent *agent);
-
 #endif

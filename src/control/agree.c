@@ -34,8 +34,10 @@ static bool same_environment(json_t *first, json_t *other, int rank, struct lp_r
     bool same = true;
 
     json_object_update_missing(all, other);
-    json_object_foreach(all, name, value) if (same && !differs_by_right(name) && !same_value(first, other, name))
+    json_object_foreach(all, name, value)
     {
+        if (!same || differs_by_right(name) || same_value(first, other, name))
+            continue;
         same = false;
         say(why, name, first, other, name, rank);
     }
