@@ -256,12 +256,9 @@ bool lp_measure_cell(struct lp_crew *crew, const struct lp_clock *clock, const s
     int64_t since = lp_clock_now(clock);
     bool good;
 
-    memset(out, 0, sizeof(*out));
-    out->cell = *cell;
+    lp_record_begin(out, cell);
     out->crew = lp_crew_id(crew);
     snprintf(out->log, sizeof(out->log), "%s", lp_crew_log(crew, 0));
-    out->algbw_gbps = out->busbw_gbps = out->link_gbps = out->latency_us = (double)NAN;
-    out->checked.first_rank = -1;
     run.op_us = (double)cell->requested_bytes / (SLOWEST_GBPS * 1e3);
     good = ask_cell(&run) && warm_up(&run);
     lap(clock, &since, &out->measure_s);

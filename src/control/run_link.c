@@ -48,9 +48,11 @@ static struct lp_opening opening_for(const struct lp_job *job, const struct lp_c
 
 static void record_untried(struct lp_job *job, const struct lp_cell *cell, int crew, enum lp_outcome outcome, const char *reason)
 {
-    struct lp_record record = {.cell = *cell, .crew = crew, .outcome = outcome, .checked.first_rank = -1};
+    struct lp_record record;
 
-    record.algbw_gbps = record.busbw_gbps = record.link_gbps = record.latency_us = (double)NAN;
+    lp_record_begin(&record, cell);
+    record.crew = crew;
+    record.outcome = outcome;
     snprintf(record.reason, sizeof(record.reason), "%s", reason);
     lp_job_add(job, &record);
 }

@@ -90,9 +90,11 @@ static void add(struct course *course, struct lp_record *record)
 
 static void add_untried(struct course *course, const struct lp_cell *cell, enum lp_outcome outcome, const char *reason)
 {
-    struct lp_record record = {.cell = *cell, .crew = course->last_crew, .outcome = outcome, .checked.first_rank = -1};
+    struct lp_record record;
 
-    record.algbw_gbps = record.busbw_gbps = record.latency_us = (double)NAN;
+    lp_record_begin(&record, cell);
+    record.crew = course->last_crew;
+    record.outcome = outcome;
     snprintf(record.reason, sizeof(record.reason), "%s", reason);
     add(course, &record);
 }

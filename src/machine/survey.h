@@ -7,6 +7,15 @@
 
 #include <jansson.h>
 
+#define LP_MAX_PAIR_KINDS 8
+
+/* How two GPUs are joined: pairs of one kind should be alike, and are compared with one another only. */
+struct lp_pair_kind {
+    char name[32];    /* "NV18", "PIX", "NODE", "SYS" as nvidia-smi topo has them; "host memory"; "unknown" */
+    double line_gbps; /* line rate of one direction; NaN: unknown */
+    char words[128];  /* where the rate comes from, or why it is not known */
+};
+
 struct lp_machine_rank {
     int device;   /* index among what this rank sees */
     int at_rank0; /* index of the same GPU among what rank 0 sees; -1: hidden from it */
@@ -21,8 +30,11 @@ struct lp_machine {
     int nranks;
     int visible; /* devices that rank 0 sees */
     struct lp_machine_rank rank[LP_MAX_RANKS];
-    bool nvlink;   /* GPUs are joined by NVLink; decides `when` of variants */
-    char nvls[64]; /* inherited NCCL_NVLS_ENABLE of rank 0 */
+    int nkinds; /* at least 1 with two ranks */
+    struct lp_pair_kind kind[LP_MAX_PAIR_KINDS];
+    signed char kind_of[LP_MAX_RANKS][LP_MAX_RANKS]; /* by ranks src, dst: index into kind; pairs that do not fit are of the last */
+    bool nvlink;                                     /* GPUs are joined by NVLink; decides `when` of variants */
+    char nvls[64];                                   /* inherited NCCL_NVLS_ENABLE of rank 0 */
     bool nvls_set;
 };
 

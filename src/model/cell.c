@@ -63,6 +63,11 @@ json_t *lp_cell_to_json(const struct lp_cell *cell)
                      cell->iters, "checks", cell->checks);
 }
 
+static bool is_end(int rank)
+{
+    return rank == LP_EDGE_HOST || (rank >= 0 && rank < LP_MAX_RANKS);
+}
+
 static enum lp_status edges_from_json(const json_t *list, struct lp_cell *out, struct lp_reason *why)
 {
     size_t n = json_array_size(list);
@@ -75,8 +80,7 @@ static enum lp_status edges_from_json(const json_t *list, struct lp_cell *out, s
 
         out->edges[i].src = (int)json_integer_value(json_array_get(edge, 0));
         out->edges[i].dst = (int)json_integer_value(json_array_get(edge, 1));
-        if (out->edges[i].src < 0 || out->edges[i].src >= LP_MAX_RANKS || out->edges[i].dst < 0 ||
-            out->edges[i].dst >= LP_MAX_RANKS)
+        if (!is_end(out->edges[i].src) || !is_end(out->edges[i].dst))
             return lp_because(why, LP_ERR_PARSE, "cell: edge %zu is out of range", i);
     }
     return LP_OK;
@@ -125,13 +129,23 @@ bool lp_cell_same(const struct lp_cell *a, const struct lp_cell *b)
            a->timing == b->timing;
 }
 
+const char *lp_edge_end_name(int rank, char *buf, size_t cap)
+{
+    if (rank == LP_EDGE_HOST)
+        snprintf(buf, cap, "host");
+    else
+        snprintf(buf, cap, "%d", rank);
+    return buf;
+}
+
 const char *lp_cell_words(const struct lp_cell *cell, char *buf, size_t cap)
 {
-    char size[32];
+    char size[32], from[16], to[16];
 
     lp_format_size(cell->size_bytes ? cell->size_bytes : cell->requested_bytes, size, sizeof(size));
     if (cell->kind == LP_COPY && cell->nedges == 1)
-        snprintf(buf, cap, "%s %d->%d %s", cell->op, cell->edges[0].src, cell->edges[0].dst, size);
+        snprintf(buf, cap, "%s %s->%s %s", cell->op, lp_edge_end_name(cell->edges[0].src, from, sizeof(from)),
+                 lp_edge_end_name(cell->edges[0].dst, to, sizeof(to)), size);
     else if (cell->kind == LP_COPY)
         snprintf(buf, cap, "%s %s %s", cell->op, cell->pattern, size);
     else

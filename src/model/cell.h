@@ -10,22 +10,23 @@
 
 #define LP_NAME_MAX      64
 #define LP_MAX_RANKS     64
-#define LP_MAX_TRANSFERS LP_MAX_RANKS
+#define LP_MAX_TRANSFERS 256  /* every pair of 16 at once is 240 */
+#define LP_EDGE_HOST     (-1) /* an end of an edge: memory of the host, not of a GPU */
 
 enum lp_kind { LP_COLLECTIVE, LP_COPY };
 
-/* How operations are issued and timed (DESIGN section 4). Copies have one way, LP_QUEUED. */
+/* How operations are issued and timed (DESIGN section 4). Copies are LP_QUEUED, or LP_ISOLATED for their latency. */
 enum lp_timing {
     LP_GRAPH,     /* K operations captured once, replayed */
     LP_PIPELINED, /* K calls back to back between two events */
     LP_ISOLATED,  /* one call, then wait; host clock */
-    LP_QUEUED,    /* K copies queued behind a gate, then let go: enqueueing is outside the clock */
+    LP_QUEUED,    /* K copies queued behind a gate, then let go: enqueueing is outside the clock (paths that allow it) */
     LP_NTIMINGS
 };
 
 enum lp_placement { LP_OUT_OF_PLACE, LP_IN_PLACE, LP_NPLACEMENTS };
 
-/* One copy of a pattern: the GPU (or process) that has the data and the one that gets it. */
+/* One copy of a pattern: the GPU (or process) that has the data and the one that gets it; or LP_EDGE_HOST. */
 struct lp_edge {
     int src, dst;
 };
@@ -45,7 +46,7 @@ struct lp_cell {
     enum lp_timing timing;
 
     /* copies */
-    char pattern[LP_NAME_MAX]; /* "one_way", "ring": the name of the list below */
+    char pattern[LP_NAME_MAX]; /* "one_way", "ring", ... (p2p/patterns.h): the name of the list below */
     char processes[8];         /* "one": one worker holds all GPUs; "ipc": one per GPU */
     int nedges;
     struct lp_edge edges[LP_MAX_TRANSFERS];
@@ -70,6 +71,9 @@ enum lp_status lp_cell_from_json(const json_t *json, struct lp_cell *out, struct
 
 /* The same thing asked: collective, type, operator, root, size, placement, timing and buffers (not how it is measured). */
 bool lp_cell_same(const struct lp_cell *a, const struct lp_cell *b);
+
+/* "host", or the rank's number. Returns buf. */
+const char *lp_edge_end_name(int rank, char *buf, size_t cap);
 
 /* Writes e.g. "AllReduce 64K in place, graph" style text for messages. Returns buf. */
 const char *lp_cell_words(const struct lp_cell *cell, char *buf, size_t cap);

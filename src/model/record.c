@@ -17,6 +17,17 @@ const char *lp_outcome_name(enum lp_outcome outcome)
     return outcomes[outcome];
 }
 
+void lp_record_begin(struct lp_record *record, const struct lp_cell *cell)
+{
+    memset(record, 0, sizeof(*record));
+    record->cell = *cell;
+    record->algbw_gbps = record->busbw_gbps = record->link_gbps = record->latency_us = (double)NAN;
+    record->sum_gbps = record->overlap = (double)NAN;
+    for (int i = 0; i < LP_MAX_TRANSFERS; i++)
+        record->edge_gbps[i] = (double)NAN;
+    record->checked.first_rank = -1;
+}
+
 bool lp_record_usable(const struct lp_record *record)
 {
     return record->outcome == LP_DONE && record->time_us.n > 0;
@@ -70,19 +81,34 @@ static json_t *common_json(const struct lp_record *record)
                      "check", record->check_s);
 }
 
+/* Rank of a GPU; null for host memory, and where there is more than one edge. */
+static json_t *end_json(const struct lp_cell *cell, int rank)
+{
+    return cell->nedges == 1 && rank != LP_EDGE_HOST ? json_integer(rank) : json_null();
+}
+
+static json_t *edge_rates_json(const struct lp_record *record)
+{
+    json_t *list = record->cell.nedges > 1 ? json_array() : json_null();
+
+    for (int i = 0; i < record->cell.nedges && record->cell.nedges > 1; i++)
+        json_array_append_new(list, lp_json_real(record->edge_gbps[i]));
+    return list;
+}
+
 static json_t *copy_json(const struct lp_record *record)
 {
     const struct lp_cell *cell = &record->cell;
-    bool pair = cell->nedges == 1;
     json_t *edges = json_array();
 
     for (int i = 0; i < cell->nedges; i++)
         json_array_append_new(edges, json_pack("[i,i]", cell->edges[i].src, cell->edges[i].dst));
-    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:o, s:o}", "path", cell->op, "op", "copy", "pattern", cell->pattern,
-                     "processes", cell->processes, "src", pair ? json_integer(cell->edges[0].src) : json_null(), "dst",
-                     pair ? json_integer(cell->edges[0].dst) : json_null(), "edges", edges, "samples",
-                     (json_int_t)record->time_us.n, "gbps", lp_json_real(record->algbw_gbps), "latency_us",
-                     lp_json_real(record->latency_us));
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "path", cell->op, "op", "copy",
+                     "pattern", cell->pattern, "processes", cell->processes, "timing", lp_timing_name(cell->timing), "src",
+                     end_json(cell, cell->edges[0].src), "dst", end_json(cell, cell->edges[0].dst), "edges", edges, "samples",
+                     (json_int_t)record->time_us.n, "gbps", lp_json_real(record->algbw_gbps), "sum_gbps",
+                     lp_json_real(record->sum_gbps), "edge_gbps", edge_rates_json(record), "overlap", lp_json_real(record->overlap),
+                     "latency_us", lp_json_real(record->latency_us));
 }
 
 json_t *lp_evidence_to_json(const struct lp_evidence *evidence)
@@ -125,6 +151,8 @@ json_t *lp_record_to_json(const struct lp_record *record)
 
     json_object_update(json, rest);
     json_decref(rest);
+    if (record->cell.kind == LP_COPY)
+        json_object_set_new(json, "histogram_us", lp_histogram_to_json(&record->histogram));
     return json;
 }
 
@@ -173,7 +201,8 @@ static enum lp_status cell_from_record(const json_t *json, enum lp_kind kind, st
     json_object_set_new(merged, "kind", json_string(kind == LP_COPY ? "copy" : "collective"));
     if (kind == LP_COPY) {
         json_object_set(merged, "op", json_object_get(json, "path"));
-        json_object_set_new(merged, "timing", json_string(lp_timing_name(LP_QUEUED)));
+        if (!json_object_get(json, "timing"))
+            json_object_set_new(merged, "timing", json_string(lp_timing_name(LP_QUEUED)));
         json_object_set_new(merged, "placement", json_string(lp_placement_name(LP_OUT_OF_PLACE)));
         json_object_set_new(merged, "datatype", json_string(lp_dtype_name(LP_FLOAT)));
         json_object_set_new(merged, "redop", json_string(lp_redop_name(LP_SUM)));
@@ -185,13 +214,25 @@ static enum lp_status cell_from_record(const json_t *json, enum lp_kind kind, st
     return st;
 }
 
+static void rates_from_json(const json_t *json, struct lp_record *out)
+{
+    const json_t *edges = json_object_get(json, "edge_gbps");
+
+    out->sum_gbps = lp_json_num(json, "sum_gbps", (double)NAN);
+    out->overlap = lp_json_num(json, "overlap", (double)NAN);
+    for (size_t i = 0; i < json_array_size(edges) && i < LP_MAX_TRANSFERS; i++)
+        if (json_is_number(json_array_get(edges, i)))
+            out->edge_gbps[i] = json_number_value(json_array_get(edges, i));
+    lp_histogram_from_json(json_object_get(json, "histogram_us"), &out->histogram);
+}
+
 enum lp_status lp_record_from_json(const json_t *json, enum lp_kind kind, struct lp_record *out, struct lp_reason *why)
 {
     const json_t *samples = json_object_get(json, "samples_us");
-    enum lp_status st;
+    struct lp_cell cell;
+    enum lp_status st = cell_from_record(json, kind, &cell, why);
 
-    memset(out, 0, sizeof(*out));
-    st = cell_from_record(json, kind, &out->cell, why);
+    lp_record_begin(out, &cell);
     if (st == LP_OK)
         st = outcome_from_json(json, &out->outcome, why);
     if (st != LP_OK)
@@ -215,8 +256,7 @@ enum lp_status lp_record_from_json(const json_t *json, enum lp_kind kind, struct
     out->check_s = lp_json_num(json_object_get(json, "seconds"), "check", 0.0);
     stats_from_json(json_object_get(json, "time_us"), &out->time_us);
     checked_from_json(json, &out->checked);
-    if (out->time_us.n > LP_MAX_SAMPLES)
-        out->time_us.n = LP_MAX_SAMPLES;
+    rates_from_json(json, out);
     for (size_t i = 0; i < json_array_size(samples) && i < LP_MAX_SAMPLES; i++)
         out->samples_us[i] = json_number_value(json_array_get(samples, i));
     return LP_OK;

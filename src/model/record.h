@@ -3,6 +3,7 @@
 #define LP_MODEL_RECORD_H
 
 #include "model/cell.h"
+#include "model/histogram.h"
 #include "model/stats.h"
 
 #include <stdint.h>
@@ -46,20 +47,28 @@ struct lp_record {
     int round, crew;
     enum lp_outcome outcome;
     char reason[1536];
-    struct lp_stats time_us; /* of one operation; n == 0: there is no time */
-    double samples_us[LP_MAX_SAMPLES];
-    int ops_per_sample;            /* K */
-    bool rotated;                  /* operations walked through the arena */
-    bool aligned;                  /* an untimed collective went before each block */
-    double algbw_gbps, busbw_gbps; /* NaN where there is none; for copies busbw is NaN */
-    double link_gbps;              /* the link baseline it is compared with; NaN: none */
+    struct lp_stats time_us;           /* of one operation; n == 0: there is no time */
+    double samples_us[LP_MAX_SAMPLES]; /* the first of them, where there are more (time_us.n) */
+    int ops_per_sample;                /* K */
+    bool rotated;                      /* operations walked through the arena */
+    bool aligned;                      /* an untimed collective went before each block */
+    double algbw_gbps, busbw_gbps;     /* NaN where there is none; for copies busbw is NaN */
+    double link_gbps;                  /* the link baseline it is compared with; NaN: none */
     struct lp_checked checked;
-    double latency_us; /* copies: NaN until measured */
+    /* copies; NaN until measured */
+    double latency_us;                  /* of one copy, or of one step of a path that only has a latency */
+    double edge_gbps[LP_MAX_TRANSFERS]; /* with more than one edge: of each, while the others ran too; algbw_gbps is the least */
+    double sum_gbps;                    /* of all edges together */
+    double overlap;                     /* share of the time of the longest in which all edges ran; 1 is all */
+    struct lp_histogram histogram;      /* of all samples of an isolated copy; n == 0: none */
     struct lp_evidence evidence;
     char library_path[1024];   /* file of the library that the crew loaded; "" where there is none */
     char log[1024];            /* of its rank 0 */
     double measure_s, check_s; /* where this cell's time went */
 };
+
+/* A record of the cell of which nothing is known yet: no times, no figures, nothing wrong. */
+void lp_record_begin(struct lp_record *record, const struct lp_cell *cell);
 
 const char *lp_outcome_name(enum lp_outcome outcome); /* "ok", "wrong", ... */
 

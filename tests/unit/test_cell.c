@@ -49,7 +49,7 @@ static struct lp_cell copy(int nedges)
     };
 
     for (int i = 0; i < nedges; i++)
-        cell.edges[i] = (struct lp_edge){i, (i + 1) % nedges};
+        cell.edges[i] = (struct lp_edge){i % LP_MAX_RANKS, (i + 1) % LP_MAX_RANKS};
     return cell;
 }
 
@@ -155,7 +155,7 @@ static void test_no_object(void **state)
 
 static void test_bad_edges(void **state)
 {
-    static const char *const edges[] = {"[[0,64]]", "[[-1,0]]", "[[64,0]]", "[[0,1],[0,-5]]", "[[0,1],[99,0]]"};
+    static const char *const edges[] = {"[[0,64]]", "[[-2,0]]", "[[64,0]]", "[[0,1],[0,-5]]", "[[0,1],[99,0]]"};
     struct lp_cell cell = copy(2), back;
     json_t *many = json_array();
 
