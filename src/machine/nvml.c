@@ -4,6 +4,8 @@
  */
 #include "machine/nvml.h"
 
+#include "machine/pci.h"
+
 #include <dlfcn.h>
 #include <math.h>
 #include <stdbool.h>
@@ -149,20 +151,6 @@ const char *lp_nvml_driver(const struct lp_nvml *nvml)
     return nvml->driver;
 }
 
-/*
- * GT/s x width x encoding / 8 bits: one transfer carries a bit per lane; 8b/10b up to generation 2, 128b/130b from 3 to 5;
- * 6 has PAM4 and 242 of 256 bytes of a flit besides its checks.
- */
-double lp_pcie_gbps(int generation, int width)
-{
-    static const double gigatransfers[] = {NAN, 2.5, 5, 8, 16, 32, 64};
-    double encoding = generation <= 2 ? 8.0 / 10 : generation <= 5 ? 128.0 / 130 : 242.0 / 256;
-
-    if (generation < 1 || generation > 6 || width < 1)
-        return NAN;
-    return gigatransfers[generation] * width * encoding / 8;
-}
-
 static int ask_number(int (*ask)(device_t, unsigned *), device_t device)
 {
     unsigned value = 0;
@@ -282,15 +270,6 @@ double lp_nvml_nvlink_gbps(const struct lp_nvml_gpu *gpu)
     return sum;
 }
 
-/* CUDA writes 4 digits of the domain and NVML 8, either may use capitals. */
-static bool same_pci(const char *a, const char *b)
-{
-    unsigned x[4], y[4];
-
-    return sscanf(a, "%x:%x:%x.%x", &x[0], &x[1], &x[2], &x[3]) == 4 && sscanf(b, "%x:%x:%x.%x", &y[0], &y[1], &y[2], &y[3]) == 4 &&
-           memcmp(x, y, sizeof(x)) == 0;
-}
-
 int lp_nvml_links_to(const struct lp_nvml_gpu *gpu, const char *peer_pci)
 {
     int direct = 0, switched = 0, unknown = 0;
@@ -300,7 +279,7 @@ int lp_nvml_links_to(const struct lp_nvml_gpu *gpu, const char *peer_pci)
 
         if (link->remote == LP_REMOTE_SWITCH)
             switched++;
-        else if (same_pci(link->remote_pci, peer_pci))
+        else if (lp_pci_same(link->remote_pci, peer_pci))
             direct++;
         else if (link->remote == LP_REMOTE_UNKNOWN || !link->remote_pci[0])
             unknown++;

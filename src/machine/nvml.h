@@ -53,7 +53,4 @@ double lp_nvml_nvlink_gbps(const struct lp_nvml_gpu *gpu);
  */
 int lp_nvml_links_to(const struct lp_nvml_gpu *gpu, const char *peer_pci);
 
-/* Line rate of PCI Express per direction in GB/s; NaN for what is not known. */
-double lp_pcie_gbps(int generation, int width);
-
 #endif
