@@ -39,6 +39,7 @@ struct lp_device_info {
     char name[128], uuid[64], pci[32]; /* "" where there is none */
     size_t memory_bytes;
     int cc_major, cc_minor; /* compute capability */
+    double memory_gbps;     /* what its memory can do in theory, reads and writes together; NaN: unknown */
 };
 
 struct lp_device_ops {

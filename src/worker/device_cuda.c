@@ -4,6 +4,7 @@
  */
 #include "worker/device_cuda.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,12 +124,23 @@ static void format_uuid(const cudaUUID_t *uuid, char *out, size_t cap)
                               (unsigned char)uuid->bytes[i]);
 }
 
+/* Twice the memory clock, since data moves on both edges, by the bus width; a driver that does not tell may say 0. */
+static double memory_gbps(int index)
+{
+    int khz = 0, bits = 0;
+
+    lp_cuda_forget(cudaDeviceGetAttribute(&khz, cudaDevAttrMemoryClockRate, index));
+    lp_cuda_forget(cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, index));
+    return khz > 0 && bits > 0 ? 2.0 * khz * bits / 8 / 1e6 : (double)NAN;
+}
+
 static enum lp_status describe(int index, struct lp_device_info *out, struct lp_reason *why)
 {
     struct cudaDeviceProp prop;
     enum lp_status st = lp_cuda_check(cudaGetDeviceProperties(&prop, index), why, "cudaGetDeviceProperties(%d)", index);
 
     memset(out, 0, sizeof(*out));
+    out->memory_gbps = memory_gbps(index);
     if (st == LP_OK)
         st = lp_cuda_check(cudaDeviceGetPCIBusId(out->pci, sizeof(out->pci), index), why, "cudaDeviceGetPCIBusId(%d)", index);
     if (st != LP_OK)

@@ -9,6 +9,7 @@
 #include "worker/page.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -242,7 +243,7 @@ static void host_versions(char *driver, size_t driver_cap, char *runtime, size_t
 
 static enum lp_status host_describe(int index, struct lp_device_info *out, struct lp_reason *why)
 {
-    struct lp_device_info info = {.name = "host memory"};
+    struct lp_device_info info = {.name = "host memory", .memory_gbps = (double)NAN};
     size_t available;
     enum lp_status st;
 

@@ -8,7 +8,7 @@
 
 /*
  * Fills machine: host, kernel, cpus, device ("cuda" or "host": what was asked for, or for "auto" what is there), devices
- * {index, name, uuid, pci, memory_bytes, vbios, numa, cpus, links, ...}, pairs (may GPU a reach GPU b),
+ * {index, name, uuid, pci, memory_bytes, memory_gbps, vbios, numa, cpus, links, ...}, pairs (may GPU a reach GPU b),
  * versions, inherited, conf_files, shm_bytes. "auto" takes host memory only where there is no GPU at all.
  * LP_ERR_ENV when the machine is not fit (driver too old, CUDA not ready, no such device), with words for the user.
  */

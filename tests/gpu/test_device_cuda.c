@@ -331,8 +331,8 @@ static void print_nvml(int index)
     struct lp_nvml *nvml;
 
     must(ops->describe(index, &info, &why), "describe");
-    printf("     GPU %d: %s, sm_%d%d, %zu MiB, %s, %s\n", index, info.name, info.cc_major, info.cc_minor, info.memory_bytes / MIB,
-           info.pci, info.uuid);
+    printf("     GPU %d: %s, sm_%d%d, %zu MiB at %.0f GB/s, %s, %s\n", index, info.name, info.cc_major, info.cc_minor,
+           info.memory_bytes / MIB, info.memory_gbps, info.pci, info.uuid);
     if (lp_nvml_open(&nvml, &why) != LP_OK) {
         printf("skip nvml: %s\n", why.text);
         return;

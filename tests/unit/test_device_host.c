@@ -3,6 +3,7 @@
 #include "worker/host_data.h"
 #include "worker/host_stream.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,6 +89,7 @@ static void the_basics_answer(void **state)
     assert_true(available > 0 && available <= total);
     assert_int_equal(ops->describe(0, &info, &why), LP_OK);
     assert_int_equal(info.memory_bytes, total);
+    assert_true(isnan(info.memory_gbps));
     ops->versions(driver, sizeof(driver), runtime, sizeof(runtime));
     assert_string_equal(driver, "");
     assert_string_equal(runtime, "");
