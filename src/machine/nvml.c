@@ -19,6 +19,7 @@ enum { SUCCESS = 0, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3 };
 enum { VALUE_UINT = 1, VALUE_ULONG = 2, VALUE_ULONGLONG = 3 };
 enum { FIELD_NVLINK_SPEED_COMMON = 90, FIELD_NVLINK_SPEED = 164 }; /* MB/s; the second per link, since about driver 520 */
 enum { REMOTE_GPU = 0, REMOTE_NPU = 1, REMOTE_SWITCH = 2 };
+enum { ONE_BOARD = 0, ONE_SWITCH = 10, SWITCHES = 20, HOST_BRIDGE = 30, NUMA_NODE = 40, SYSTEM = 50 }; /* nvmlGpuTopologyLevel_t */
 
 typedef struct nvml_device *device_t; /* opaque */
 
@@ -64,6 +65,7 @@ struct lp_nvml {
     int (*pcie_width)(device_t, unsigned *);
     int (*pcie_max_gen)(device_t, unsigned *);
     int (*pcie_max_width)(device_t, unsigned *);
+    int (*common_ancestor)(device_t, device_t, int *);
 };
 
 #define SLOT(member) offsetof(struct lp_nvml, member)
@@ -89,6 +91,7 @@ static const struct {
     {"nvmlDeviceGetCurrPcieLinkWidth", SLOT(pcie_width), false},
     {"nvmlDeviceGetMaxPcieLinkGeneration", SLOT(pcie_max_gen), false},
     {"nvmlDeviceGetMaxPcieLinkWidth", SLOT(pcie_max_width), false},
+    {"nvmlDeviceGetTopologyCommonAncestor", SLOT(common_ancestor), false},
 };
 
 static enum lp_status find_symbols(struct lp_nvml *nvml, struct lp_reason *why)
@@ -287,4 +290,29 @@ int lp_nvml_links_to(const struct lp_nvml_gpu *gpu, const char *peer_pci)
     if (gpu->nlinks < 0 || (direct == 0 && unknown > 0))
         return -1;
     return switched == gpu->nlinks ? switched : direct;
+}
+
+const char *lp_nvml_common(struct lp_nvml *nvml, const char *pci, const char *peer_pci)
+{
+    device_t device = NULL, peer = NULL;
+    int level = -1;
+
+    if (!nvml->common_ancestor || nvml->by_pci(pci, &device) != SUCCESS || nvml->by_pci(peer_pci, &peer) != SUCCESS ||
+        nvml->common_ancestor(device, peer, &level) != SUCCESS)
+        return NULL;
+    switch (level) {
+    case ONE_BOARD:
+    case ONE_SWITCH:
+        return "PIX";
+    case SWITCHES:
+        return "PXB";
+    case HOST_BRIDGE:
+        return "PHB";
+    case NUMA_NODE:
+        return "NODE";
+    case SYSTEM:
+        return "SYS";
+    default:
+        return NULL;
+    }
 }

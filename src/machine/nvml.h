@@ -53,4 +53,7 @@ double lp_nvml_nvlink_gbps(const struct lp_nvml_gpu *gpu);
  */
 int lp_nvml_links_to(const struct lp_nvml_gpu *gpu, const char *peer_pci);
 
+/* Where the PCI Express ways of two GPUs meet, in the words of nvidia-smi topo: PIX, PXB, PHB, NODE, SYS. NULL when unknown. */
+const char *lp_nvml_common(struct lp_nvml *nvml, const char *pci, const char *peer_pci);
+
 #endif

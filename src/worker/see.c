@@ -91,50 +91,116 @@ static void see_host(json_t *machine)
 
 /* ---- devices ---- */
 
-static json_t *see_links(const struct lp_nvml_gpu *gpu)
+/* A device with what the driver says of its links; gpu.nlinks is -1 where it says nothing. */
+struct sight {
+    struct lp_device_info info;
+    struct lp_nvml_gpu gpu;
+    bool by_nvml;
+};
+
+static void look(const struct lp_device_ops *ops, struct lp_nvml *nvml, int index, struct sight *out)
 {
-    return json_pack("{s:o, s:o, s:i, s:i, s:o}", "nvlinks", gpu->nlinks < 0 ? json_null() : json_integer(gpu->nlinks),
-                     "nvlink_gbps", lp_json_real(lp_nvml_nvlink_gbps(gpu)), "pcie_gen", gpu->pcie_max_gen, "pcie_width",
-                     gpu->pcie_max_width, "pcie_gbps", lp_json_real(gpu->pcie_max_gbps));
+    *out = (struct sight){.info.memory_gbps = (double)NAN, .gpu.nlinks = -1};
+    ops->describe(index, &out->info, NULL);
+    out->by_nvml = nvml && out->info.pci[0] && lp_nvml_gpu(nvml, out->info.pci, &out->gpu, NULL) == LP_OK;
 }
 
-static json_t *see_device(const struct lp_device_ops *ops, struct lp_nvml *nvml, int index)
+/* A count, or null for -1. */
+static json_t *count_json(int n)
 {
-    struct lp_device_info info = {.name = ""};
-    struct lp_nvml_gpu gpu = {.nlinks = -1};
+    return n < 0 ? json_null() : json_integer(n);
+}
+
+static bool same_end(const struct lp_nvlink *a, const struct lp_nvlink *b)
+{
+    return a->remote == b->remote && strcmp(a->remote_pci, b->remote_pci) == 0;
+}
+
+/* Where the active NVLinks end, and how many at each place; null where their number is unknown. */
+static json_t *see_remotes(const struct lp_nvml_gpu *gpu)
+{
+    static const char *const to[] = {
+        [LP_REMOTE_UNKNOWN] = "unknown", [LP_REMOTE_GPU] = "gpu", [LP_REMOTE_SWITCH] = "switch", [LP_REMOTE_OTHER] = "other"};
+    json_t *list = gpu->nlinks < 0 ? json_null() : json_array();
+
+    for (int i = 0; i < gpu->nlinks; i++) {
+        const struct lp_nvlink *link = &gpu->link[i];
+        int before = 0, n = 0;
+
+        for (int k = 0; k < gpu->nlinks; k++)
+            if (same_end(&gpu->link[k], link)) {
+                before += k < i;
+                n++;
+            }
+        if (before == 0)
+            json_array_append_new(list,
+                                  json_pack("{s:o, s:i, s:s}", "pci", lp_json_text(link->remote_pci[0] ? link->remote_pci : NULL),
+                                            "n", n, "to", to[link->remote]));
+    }
+    return list;
+}
+
+static json_t *see_links(const struct lp_nvml_gpu *gpu)
+{
+    return json_pack("{s:o, s:o, s:o, s:i, s:i, s:o}", "nvlinks", count_json(gpu->nlinks), "nvlink_gbps",
+                     lp_json_real(lp_nvml_nvlink_gbps(gpu)), "remotes", see_remotes(gpu), "pcie_gen", gpu->pcie_max_gen,
+                     "pcie_width", gpu->pcie_max_width, "pcie_gbps", lp_json_real(gpu->pcie_max_gbps));
+}
+
+static json_t *see_device(const struct sight *sight, int index)
+{
+    const struct lp_device_info *info = &sight->info;
     char cpus[LP_CPUS_MAX] = "";
     json_t *device;
 
-    ops->describe(index, &info, NULL);
-    if (info.pci[0])
-        lp_cpus_of_pci(info.pci, cpus, sizeof(cpus));
-    device =
-        json_pack("{s:i, s:o, s:o, s:o, s:I, s:o, s:i, s:o, s:o}", "index", index, "name", lp_json_text(info.name), "uuid",
-                  lp_json_text(info.uuid), "pci", lp_json_text(info.pci), "memory_bytes", (json_int_t)info.memory_bytes,
-                  "memory_gbps", lp_json_real(info.memory_gbps), "cc", info.cc_major * 10 + info.cc_minor, "cpus",
-                  lp_json_text(cpus), "numa", lp_numa_of_pci(info.pci) < 0 ? json_null() : json_integer(lp_numa_of_pci(info.pci)));
-    if (nvml && info.pci[0] && lp_nvml_gpu(nvml, info.pci, &gpu, NULL) == LP_OK) {
-        json_object_set_new(device, "vbios", lp_json_text(gpu.vbios));
-        json_object_set_new(device, "links", see_links(&gpu));
+    if (info->pci[0])
+        lp_cpus_of_pci(info->pci, cpus, sizeof(cpus));
+    device = json_pack("{s:i, s:o, s:o, s:o, s:I, s:o, s:i, s:o, s:o}", "index", index, "name", lp_json_text(info->name), "uuid",
+                       lp_json_text(info->uuid), "pci", lp_json_text(info->pci), "memory_bytes", (json_int_t)info->memory_bytes,
+                       "memory_gbps", lp_json_real(info->memory_gbps), "cc", info->cc_major * 10 + info->cc_minor, "cpus",
+                       lp_json_text(cpus), "numa", count_json(lp_numa_of_pci(info->pci)));
+    if (sight->by_nvml) {
+        json_object_set_new(device, "vbios", lp_json_text(sight->gpu.vbios));
+        json_object_set_new(device, "links", see_links(&sight->gpu));
     }
     return device;
 }
 
-/* The driver's word on peer access for every directed pair that this process sees. */
-static json_t *see_pairs(const struct lp_device_ops *ops, int n)
+/* The driver's word on every directed pair that this process sees: peer access, NVLinks between them, where PCIe meets. */
+static json_t *see_pairs(const struct lp_device_ops *ops, struct lp_nvml *nvml, const struct sight *sight, int n)
 {
     json_t *pairs = json_array();
 
     for (int a = 0; a < n; a++)
         for (int b = 0; b < n; b++) {
+            const char *pci = sight[a].info.pci, *peer = sight[b].info.pci;
             bool yes = false;
 
-            if (a == b || !ops->can_access)
+            if (a == b || !ops->can_access || ops->can_access(a, b, &yes, NULL) != LP_OK)
                 continue;
-            if (ops->can_access(a, b, &yes, NULL) == LP_OK)
-                json_array_append_new(pairs, json_pack("{s:i, s:i, s:b}", "src", a, "dst", b, "peer_access", yes));
+            json_array_append_new(pairs, json_pack("{s:i, s:i, s:b, s:o, s:o}", "src", a, "dst", b, "peer_access", yes, "nvlinks",
+                                                   count_json(lp_nvml_links_to(&sight[a].gpu, peer)), "common",
+                                                   lp_json_text(nvml ? lp_nvml_common(nvml, pci, peer) : NULL)));
         }
     return pairs;
+}
+
+/* What each device is, and each pair of them. */
+static enum lp_status see_devices(const struct lp_device_ops *ops, struct lp_nvml *nvml, int n, json_t *machine,
+                                  struct lp_reason *why)
+{
+    struct sight *sight = calloc((size_t)n, sizeof(*sight));
+    json_t *devices = json_object_get(machine, "devices");
+
+    if (!sight)
+        return lp_because(why, LP_ERR_MEMORY, "out of memory");
+    for (int i = 0; i < n; i++) {
+        look(ops, nvml, i, &sight[i]);
+        json_array_append_new(devices, see_device(&sight[i], i));
+    }
+    json_object_set_new(machine, "pairs", see_pairs(ops, nvml, sight, n));
+    free(sight);
+    return LP_OK;
 }
 
 static void see_versions(const struct lp_device_ops *ops, struct lp_nvml *nvml, json_t *machine)
@@ -201,23 +267,20 @@ enum lp_status lp_see_machine(const char *device, const char *nccl_path, json_t 
 {
     const struct lp_device_ops *ops = NULL;
     struct lp_nvml *nvml = NULL;
-    json_t *devices = json_array();
     enum lp_status st;
     int n = 0;
 
     see_host(machine);
-    json_object_set_new(machine, "devices", devices);
+    json_object_set_new(machine, "devices", json_array());
     st = choose(device, &ops, &n, why);
     if (st != LP_OK)
         return st;
     json_object_set_new(machine, "device", json_string(ops->name));
     if (strcmp(ops->name, "cuda") == 0)
         lp_nvml_open(&nvml, NULL);
-    for (int i = 0; i < n; i++)
-        json_array_append_new(devices, see_device(ops, nvml, i));
-    json_object_set_new(machine, "pairs", see_pairs(ops, n));
+    st = see_devices(ops, nvml, n, machine, why);
     see_versions(ops, nvml, machine);
     see_library(ops->name, nccl_path, machine);
     lp_nvml_close(nvml);
-    return LP_OK;
+    return st;
 }
