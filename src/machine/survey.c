@@ -4,8 +4,8 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "machine/cpus.h"
+#include "machine/links.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,21 +49,6 @@ static enum lp_status check_agreement(json_t *const *seen, int nranks, struct lp
 
 /* ---- who uses which GPU ---- */
 
-static const json_t *device_at(const json_t *machine, int index)
-{
-    return json_array_get(json_object_get(machine, "devices"), (size_t)index);
-}
-
-static int find_pci(const json_t *machine, const char *pci)
-{
-    const json_t *devices = json_object_get(machine, "devices");
-
-    for (size_t i = 0; i < json_array_size(devices); i++)
-        if (strcmp(lp_json_str(json_array_get(devices, i), "pci", ""), pci) == 0)
-            return (int)i;
-    return -1;
-}
-
 /* A rank uses device local_rank of those it sees, or the only one; what CUDA_VISIBLE_DEVICES says is respected by that. */
 static enum lp_status place_gpu(const json_t *machine, int rank, int local_rank, struct lp_machine *out, struct lp_reason *why)
 {
@@ -75,7 +60,7 @@ static enum lp_status place_gpu(const json_t *machine, int rank, int local_rank,
     if (mine->device >= visible)
         return lp_because(why, LP_ERR_ENV, "rank %d has no GPU: %d are visible to it; start one rank per GPU (-np %d)", rank,
                           visible, visible);
-    device = device_at(machine, mine->device);
+    device = lp_seen_device(machine, mine->device);
     lp_json_copy(device, "pci", mine->pci, sizeof(mine->pci));
     mine->memory_bytes = (size_t)lp_json_int(device, "memory_bytes", 0);
     lp_cpus_common(lp_json_str(device, "cpus", ""), lp_json_str(machine, "cpus", ""), mine->cpus, sizeof(mine->cpus));
@@ -92,12 +77,12 @@ static enum lp_status place_ranks(json_t *const *seen, const int *local_rank, st
     for (int r = 0; r < out->nranks && st == LP_OK; r++) {
         if (strcmp(out->device, "cuda") == 0) {
             st = place_gpu(seen[r], r, local_rank[r], out, why);
-            out->rank[r].at_rank0 = find_pci(seen[0], out->rank[r].pci);
+            out->rank[r].at_rank0 = lp_seen_find(seen[0], out->rank[r].pci);
         } else {
             /* two workers on one CPU take 20 times as long for a small operation, until the kernel moves one of them */
             lp_cpus_share(lp_json_str(seen[r], "cpus", ""), r, out->nranks, out->rank[r].cpus, sizeof(out->rank[r].cpus));
             out->rank[r].at_rank0 = r == 0 ? 0 : -1;
-            out->rank[r].memory_bytes = (size_t)lp_json_int(device_at(seen[r], 0), "memory_bytes", 0) / (size_t)out->nranks;
+            out->rank[r].memory_bytes = (size_t)lp_json_int(lp_seen_device(seen[r], 0), "memory_bytes", 0) / (size_t)out->nranks;
         }
     }
     return st;
@@ -109,80 +94,11 @@ static json_t *rank_json(const json_t *machine, const struct lp_machine *found, 
     json_t *gpu = json_null();
 
     if (strcmp(found->device, "cuda") == 0)
-        gpu = json_incref((json_t *)device_at(machine, mine->device));
+        gpu = json_incref((json_t *)lp_seen_device(machine, mine->device));
     return json_pack("{s:i, s:O?, s:i, s:O?, s:o, s:O?, s:O?, s:o}", "rank", rank, "host", json_object_get(machine, "host"),
                      "local_rank", local_rank, "cpus", json_object_get(machine, "cpus"), "worker_cpus",
                      lp_json_text(mine->cpus[0] ? mine->cpus : NULL), "numa", json_object_get(gpu, "numa"), "links",
                      json_object_get(gpu, "links"), "gpu", gpu);
-}
-
-/* ---- the link ---- */
-
-/* What people quote: each NVLink has 25 GB/s per direction nominally (50 since generation 5), and both directions are added up. */
-static json_t *nvlink_json(int links, double gbps)
-{
-    double each = gbps / links;
-    int nominal = each > 40.0 ? 50 : each > 22.0 ? 25 : 20;
-
-    return json_pack("{s:s, s:i, s:f, s:o, s:o}", "kind", "nvlink", "links", links, "gbps", gbps, "words",
-                     json_sprintf("%d NVLinks x %.2f GB/s by the driver; nominal %d GB/s", links, each, links * nominal),
-                     "nominal_words", json_sprintf("%d GB/s", 2 * links * nominal));
-}
-
-/* Line rate of a GPU's links per direction: active NVLinks by the driver's rate, or PCIe generation and width. */
-static json_t *line_json(const json_t *device)
-{
-    const json_t *links = json_object_get(device, "links");
-    int n = (int)lp_json_int(links, "nvlinks", 0);
-    double nvlink = lp_json_num(links, "nvlink_gbps", (double)NAN), pcie = lp_json_num(links, "pcie_gbps", (double)NAN);
-
-    if (n > 0 && isfinite(nvlink))
-        return nvlink_json(n, nvlink);
-    if (n > 0)
-        return json_pack("{s:s, s:i, s:n, s:s}", "kind", "nvlink", "links", n, "gbps", "reason", "the driver gives no link rate");
-    if (isfinite(pcie) && pcie > 0.0)
-        return json_pack("{s:s, s:n, s:f, s:o}", "kind", "pcie", "links", "gbps", pcie, "words",
-                         json_sprintf("PCIe generation %d x%d, its maximum", (int)lp_json_int(links, "pcie_gen", 0),
-                                      (int)lp_json_int(links, "pcie_width", 0)));
-    return json_pack("{s:n, s:n, s:n, s:s}", "kind", "links", "gbps", "reason", "unknown: the driver does not say");
-}
-
-/* The driver's word for pairs of ranks, translated from rank 0's device numbers. */
-static json_t *pairs_json(const json_t *machine, const struct lp_machine *found)
-{
-    const json_t *pairs = json_object_get(machine, "pairs");
-    json_t *list = json_array();
-
-    for (int a = 0; a < found->nranks; a++)
-        for (int b = 0; b < found->nranks; b++) {
-            json_t *word = json_null();
-
-            if (a == b)
-                continue;
-            for (size_t i = 0; i < json_array_size(pairs); i++) {
-                const json_t *pair = json_array_get(pairs, i);
-
-                if (lp_json_int(pair, "src", -1) == found->rank[a].at_rank0 &&
-                    lp_json_int(pair, "dst", -1) == found->rank[b].at_rank0)
-                    word = json_boolean(lp_json_bool(pair, "peer_access", false));
-            }
-            json_array_append_new(list, json_pack("{s:i, s:i, s:o, s:o}", "src", a, "dst", b, "peer_access", word, "reason",
-                                                  json_is_null(word) ? json_string("not visible to rank 0") : json_null()));
-        }
-    return list;
-}
-
-/* Processes of one host can always map each other's memory. */
-static json_t *host_topology(int nranks)
-{
-    json_t *pairs = json_array();
-
-    for (int a = 0; a < nranks; a++)
-        for (int b = 0; b < nranks; b++)
-            if (a != b)
-                json_array_append_new(pairs, json_pack("{s:i, s:i, s:b, s:n}", "src", a, "dst", b, "peer_access", 1, "reason"));
-    return json_pack("{s:o, s:{s:n, s:n, s:n, s:s}}", "pairs", pairs, "line", "kind", "links", "gbps", "reason",
-                     "host memory: copies between processes have no line rate");
 }
 
 /* ---- warnings ---- */
@@ -220,8 +136,8 @@ static void add_warnings(json_t *const *seen, const struct lp_machine *found, js
     if (found->library_error[0])
         warn(head, json_sprintf("no collectives: %s", found->library_error));
     for (int r = 1; r < found->nranks; r++) {
-        const char *first = lp_json_str(device_at(seen[0], found->rank[0].device), "name", "");
-        const char *other = lp_json_str(device_at(seen[r], found->rank[r].device), "name", "");
+        const char *first = lp_json_str(lp_seen_device(seen[0], found->rank[0].device), "name", "");
+        const char *other = lp_json_str(lp_seen_device(seen[r], found->rank[r].device), "name", "");
 
         if (strcmp(found->device, "cuda") == 0 && strcmp(first, other) != 0)
             warn(head, json_sprintf("mixed GPU models: rank 0 has %s, rank %d has %s; the slower sets the pace", first, r, other));
@@ -243,7 +159,6 @@ enum lp_status lp_machine_judge(json_t *const *seen, const int *local_rank, int 
     const json_t *inherited = json_object_get(seen[0], "inherited");
     enum lp_status st = check_answers(seen, nranks, why);
     json_t *ranks = json_array();
-    bool cuda;
 
     memset(out, 0, sizeof(*out));
     out->nranks = nranks;
@@ -252,7 +167,6 @@ enum lp_status lp_machine_judge(json_t *const *seen, const int *local_rank, int 
     lp_json_copy(seen[0], "library", out->library, sizeof(out->library));
     lp_json_copy(seen[0], "library_error", out->library_error, sizeof(out->library_error));
     out->nvls_set = lp_json_copy(inherited, "NCCL_NVLS_ENABLE", out->nvls, sizeof(out->nvls));
-    cuda = strcmp(out->device, "cuda") == 0;
     if (st == LP_OK)
         st = place_ranks(seen, local_rank, out, why);
     for (int r = 0; r < nranks && st == LP_OK; r++)
@@ -268,12 +182,7 @@ enum lp_status lp_machine_judge(json_t *const *seen, const int *local_rank, int 
     if (st != LP_OK)
         return st;
     json_object_set_new(json_object_get(head, "versions"), "kernel", json_incref(json_object_get(seen[0], "kernel")));
-    if (cuda)
-        json_object_set_new(
-            head, "topology",
-            json_pack("{s:o, s:o}", "pairs", pairs_json(seen[0], out), "line", line_json(device_at(seen[0], out->rank[0].device))));
-    else
-        json_object_set_new(head, "topology", host_topology(nranks));
+    json_object_set_new(head, "topology", lp_links_topology(seen, out));
     out->nvlink = strcmp(lp_json_str(json_object_get(json_object_get(head, "topology"), "line"), "kind", ""), "nvlink") == 0;
     add_warnings(seen, out, head);
     return LP_OK;
