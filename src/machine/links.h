@@ -8,7 +8,14 @@
 const json_t *lp_seen_device(const json_t *machine, int index);
 int lp_seen_find(const json_t *machine, const char *pci);
 
-/* head.topology of placed ranks: {pairs, line}. seen as in lp_machine_judge. New reference. */
+/* Fills kind, kind_of and nkinds of placed ranks. seen as in lp_machine_judge. */
+void lp_links_judge(json_t *const *seen, struct lp_machine *found);
+
+/*
+ * head.topology, after lp_links_judge: pairs {src, dst, peer_access, reason, kind, line_gbps, line_words}, one for each
+ * directed pair of ranks, whose rate and words are its own also where its kind is "other"; and line, that of rank 0's GPU
+ * with all its links. New reference.
+ */
 json_t *lp_links_topology(json_t *const *seen, const struct lp_machine *found);
 
 #endif

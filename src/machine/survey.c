@@ -182,6 +182,7 @@ enum lp_status lp_machine_judge(json_t *const *seen, const int *local_rank, int 
     if (st != LP_OK)
         return st;
     json_object_set_new(json_object_get(head, "versions"), "kernel", json_incref(json_object_get(seen[0], "kernel")));
+    lp_links_judge(seen, out);
     json_object_set_new(head, "topology", lp_links_topology(seen, out));
     out->nvlink = strcmp(lp_json_str(json_object_get(json_object_get(head, "topology"), "line"), "kind", ""), "nvlink") == 0;
     add_warnings(seen, out, head);

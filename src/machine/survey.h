@@ -11,7 +11,7 @@
 
 /* How two GPUs are joined: pairs of one kind should be alike, and are compared with one another only. */
 struct lp_pair_kind {
-    char name[32];    /* "NV18", "PIX", "NODE", "SYS" as nvidia-smi topo has them; "host memory"; "unknown" */
+    char name[32];    /* "NV18", "PIX", "NODE", "SYS" as nvidia-smi topo has them; "PCIe", "host memory", "unknown", "other" */
     double line_gbps; /* line rate of one direction; NaN: unknown */
     char words[128];  /* where the rate comes from, or why it is not known */
 };
@@ -32,9 +32,10 @@ struct lp_machine {
     struct lp_machine_rank rank[LP_MAX_RANKS];
     int nkinds; /* at least 1 with two ranks */
     struct lp_pair_kind kind[LP_MAX_PAIR_KINDS];
-    signed char kind_of[LP_MAX_RANKS][LP_MAX_RANKS]; /* by ranks src, dst: index into kind; pairs that do not fit are of the last */
-    bool nvlink;                                     /* GPUs are joined by NVLink; decides `when` of variants */
-    char nvls[64];                                   /* inherited NCCL_NVLS_ENABLE of rank 0 */
+    /* By ranks src, dst: index into kind, whose last takes all that do not fit; -1 from a rank to itself. */
+    signed char kind_of[LP_MAX_RANKS][LP_MAX_RANKS];
+    bool nvlink;   /* GPUs are joined by NVLink; decides `when` of variants */
+    char nvls[64]; /* inherited NCCL_NVLS_ENABLE of rank 0 */
     bool nvls_set;
 };
 

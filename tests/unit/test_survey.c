@@ -7,13 +7,15 @@
 #include <stdio.h>
 
 #include "fixture.h"
-#include "unit.h"
+#include "judged.h"
 
 #define HEAD "'host': 'box', 'kernel': '6.8', 'cpus': '0-15', 'inherited': {}, 'conf_files': [],"
 #define CUDA                                                                                                                       \
     HEAD "'device': 'cuda', 'library': 'nccl', 'versions': {'driver': '580.95', 'cuda_runtime': '13.0', "                          \
          "'nccl_loaded': '2.28.3', 'nccl_path': '/usr/lib/libnccl.so.2'},"
-#define GPU0  "{'index': 0, 'name': 'H200', 'uuid': 'GPU-a', 'pci': '0000:03:00.0', 'memory_bytes': 150000000000, 'cpus': '0-7'}"
+#define GPU0                                                                                                                       \
+    "{'index': 0, 'name': 'H200', 'uuid': 'GPU-a', 'pci': '0000:03:00.0', 'memory_bytes': 150000000000, 'memory_gbps': 4917.0, "   \
+    "'cpus': '0-7'}"
 #define GPU1  "{'index': 1, 'name': 'H200', 'uuid': 'GPU-b', 'pci': '0000:04:00.0', 'memory_bytes': 140000000000, 'cpus': ''}"
 #define PAIRS "'pairs': [{'src': 0, 'dst': 1, 'peer_access': true}, {'src': 1, 'dst': 0, 'peer_access': false}]"
 #define BOTH  "{" CUDA "'devices': [" GPU0 "," GPU1 "]," PAIRS "}"
@@ -23,25 +25,6 @@
     "{" HEAD "'device': 'host', 'library': 'host', 'versions': {}, 'devices': [{'index': 0, 'name': 'host memory',"                \
     "'memory_bytes': 1000}], 'pairs': []}"
 
-/* What is judged, and what comes of it. Release it in any case. */
-struct judged {
-    json_t *seen[LP_MAX_RANKS], *head;
-    int n;
-    struct lp_machine machine;
-    struct lp_reason why;
-};
-
-static enum lp_status judge(struct judged *judged)
-{
-    int local_rank[LP_MAX_RANKS];
-
-    for (int r = 0; r < judged->n; r++)
-        local_rank[r] = r;
-    judged->head = json_object();
-    judged->why.text[0] = '\0';
-    return lp_machine_judge(judged->seen, local_rank, judged->n, &judged->machine, judged->head, &judged->why);
-}
-
 static enum lp_status judge_texts(struct judged *judged, const char *first, const char *second)
 {
     *judged = (struct judged){.n = second ? 2 : 1};
@@ -49,13 +32,6 @@ static enum lp_status judge_texts(struct judged *judged, const char *first, cons
     if (second)
         judged->seen[1] = json_of(second);
     return judge(judged);
-}
-
-static void release(struct judged *judged)
-{
-    for (int r = 0; r < judged->n; r++)
-        json_decref(judged->seen[r]);
-    json_decref(judged->head);
 }
 
 static size_t warnings(const struct judged *judged)
@@ -93,6 +69,11 @@ static void test_two_gpus(void **state)
     assert_string_equal(lp_json_str(rank, "host", ""), "box");
     assert_int_equal(lp_json_int(rank, "local_rank", -1), 1);
     assert_string_equal(lp_json_str(json_object_get(rank, "gpu"), "uuid", ""), "GPU-b");
+    rank = json_array_get(json_object_get(judged.head, "ranks"), 0);
+    assert_true(lp_json_num(json_object_get(rank, "gpu"), "memory_gbps", 0) == 4917.0);
+    assert_int_equal(judged.machine.nkinds, 2);
+    expect_pair(&judged, 0, 1, "unknown", (double)NAN);
+    expect_pair(&judged, 1, 0, "PCIe", (double)NAN);
     pair = json_array_get(json_object_get(json_object_get(judged.head, "topology"), "pairs"), 1);
     assert_false(lp_json_bool(pair, "peer_access", true));
     assert_string_equal(lp_json_str(json_object_get(judged.head, "versions"), "kernel", ""), "6.8");
