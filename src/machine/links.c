@@ -149,6 +149,28 @@ static int joining_links(const struct pair *pair, bool *taken)
     return n < 0 ? n : least(n, least(src, dst));
 }
 
+json_t *lp_links_shortage(json_t *const *seen, const struct lp_machine *found, int rank)
+{
+    const json_t *mine = gpu_of(seen, found, rank), *best = mine;
+    int n = active_links(json_object_get(mine, "links")), most = n;
+
+    for (int r = 0; r < found->nranks; r++) {
+        const json_t *other = gpu_of(seen, found, r);
+
+        if (strcmp(lp_json_str(other, "name", ""), lp_json_str(mine, "name", "")) == 0 &&
+            active_links(json_object_get(other, "links")) > most) {
+            best = other;
+            most = active_links(json_object_get(other, "links"));
+        }
+    }
+    if (n < 0 || n == most)
+        return NULL;
+    return json_sprintf("GPU %d has %d active NVLink%s, others of its model %d: %s", rank, n, n == 1 ? "" : "s", most,
+                        all_at_switches(json_object_get(best, "links"))
+                            ? "see nvidia-smi nvlink -s, and the kernel log for Xid messages"
+                            : "a bridge may be badly seated");
+}
+
 /* ---- kinds ---- */
 
 /* The kind of one pair. blame: the rank whose GPU makes its line slow or unknown; -1: both alike. */

@@ -114,7 +114,7 @@ static void warn(json_t *head, json_t *text)
     json_array_append_new(list, text);
 }
 
-/* More ranks than CPUs, mixed models, a library other than the headers: facts that change what a number means. */
+/* More ranks than CPUs, mixed models, links down, a library other than the headers: facts that change what a number means. */
 static void add_warnings(json_t *const *seen, const struct lp_machine *found, json_t *head)
 {
     const json_t *versions = json_object_get(seen[0], "versions");
@@ -141,6 +141,12 @@ static void add_warnings(json_t *const *seen, const struct lp_machine *found, js
 
         if (strcmp(found->device, "cuda") == 0 && strcmp(first, other) != 0)
             warn(head, json_sprintf("mixed GPU models: rank 0 has %s, rank %d has %s; the slower sets the pace", first, r, other));
+    }
+    for (int r = 0; r < found->nranks; r++) {
+        json_t *shortage = lp_links_shortage(seen, found, r);
+
+        if (shortage)
+            warn(head, shortage);
     }
 }
 

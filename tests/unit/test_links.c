@@ -270,11 +270,49 @@ static void test_one_rank(void **state)
     release(&judged);
 }
 
+/* ---- links that are down ---- */
+
+/* One warning for each GPU that has fewer links than its like. */
+static void test_shortage(void **state)
+{
+    static const struct {
+        const struct machine *machine;
+        enum view view;
+        const char *says[2];
+    } cases[] = {
+        {&h200x2, ALL, {NULL}},
+        {&a100x8, ALL, {"GPU 7 has 0 active NVLinks, others of its model 12: see nvidia-smi nvlink -s"}},
+        {&a100x8, OWN, {"GPU 7 has 0 active NVLinks, others of its model 12: see nvidia-smi nvlink -s"}},
+        {&a100x8, NO_NVML, {NULL}},
+        {&bridges,
+         ALL,
+         {"GPU 2 has 1 active NVLink, others of its model 2: a bridge may be badly seated",
+          "GPU 3 has 1 active NVLink, others of its model 2: a bridge may be badly seated"}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct judged judged;
+        const json_t *warnings;
+        size_t n = 0;
+
+        judge_machine(&judged, cases[i].machine, cases[i].view);
+        warnings = json_object_get(judged.head, "warnings");
+        while (n < 2 && cases[i].says[n])
+            n++;
+        assert_case(cases[i].machine->name, json_array_size(warnings) == n);
+        for (size_t k = 0; k < n; k++)
+            assert_says(json_string_value(json_array_get(warnings, k)), cases[i].says[k]);
+        release(&judged);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_maps),    cmocka_unit_test(test_words_of_a_map), cmocka_unit_test(test_hidden),
-        cmocka_unit_test(test_no_nvml), cmocka_unit_test(test_no_ends),        cmocka_unit_test(test_one_rank),
+        cmocka_unit_test(test_maps),     cmocka_unit_test(test_words_of_a_map), cmocka_unit_test(test_hidden),
+        cmocka_unit_test(test_no_nvml),  cmocka_unit_test(test_no_ends),        cmocka_unit_test(test_one_rank),
+        cmocka_unit_test(test_shortage),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

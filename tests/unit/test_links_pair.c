@@ -222,6 +222,19 @@ static void test_too_many_kinds(void **state)
     release(&judged);
 }
 
+/* Cards of another model have what they have. */
+static void test_no_shortage_between_models(void **state)
+{
+    static const struct cards cards = {{NVLINKS(2, 50.0) AT_GPU(2, 4) GEN5, NVLINKS(0, 0.0) GEN5}, {YES "2", YES "0"}};
+    struct judged judged;
+
+    (void)state;
+    judge_cards(&judged, &cards);
+    for (int r = 0; r < 2; r++)
+        assert_null(lp_links_shortage(judged.seen, &judged.machine, r));
+    release(&judged);
+}
+
 static void test_host(void **state)
 {
     struct judged judged = {.n = 3};
@@ -242,9 +255,8 @@ static void test_host(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_pair),
-        cmocka_unit_test(test_as_many_kinds_as_fit),
-        cmocka_unit_test(test_too_many_kinds),
+        cmocka_unit_test(test_one_pair),       cmocka_unit_test(test_as_many_kinds_as_fit),
+        cmocka_unit_test(test_too_many_kinds), cmocka_unit_test(test_no_shortage_between_models),
         cmocka_unit_test(test_host),
     };
 
