@@ -10,6 +10,7 @@ const struct lp_path lp_path_ce_staged = {
     .title = "driver-staged copy, P2P off",
     .help = "peer access off: the driver copies GPU to host memory to GPU",
     .device = "cuda",
-    .flags = LP_PATH_STAGED,
+    .flags = LP_PATH_STAGED | LP_PATH_UNGATED, /* the driver waits for copies that are held: cudaMemcpyPeerAsync never returns */
+    .rate = LP_RATE_PCIE,
     .enqueue = lp_transfer_copy,
 };

@@ -8,5 +8,6 @@ const struct lp_path lp_path_ce_write = {
     .help = "the sending GPU's copy engine writes into the receiving GPU's memory over the link",
     .device = "cuda",
     .flags = LP_PATH_PEER,
+    .rate = LP_RATE_LINK,
     .enqueue = lp_transfer_copy,
 };

@@ -16,9 +16,11 @@ static enum lp_status enqueue(struct lp_transfer *transfer, size_t offset, struc
     for (size_t done = 0; done < transfer->bytes && st == LP_OK;) {
         size_t left = transfer->bytes - done, piece = left < transfer->via.bytes ? left : transfer->via.bytes;
 
-        st = ops->copy(transfer->by->device, transfer->stream, transfer->via, 0, transfer->src, offset + done, piece, why);
+        st = ops->copy(transfer->by->device, transfer->stream, transfer->via, 0, transfer->src, transfer->src_base + offset + done,
+                       piece, why);
         if (st == LP_OK)
-            st = ops->copy(transfer->by->device, transfer->stream, transfer->dst, offset + done, transfer->via, 0, piece, why);
+            st = ops->copy(transfer->by->device, transfer->stream, transfer->dst, transfer->dst_base + offset + done, transfer->via,
+                           0, piece, why);
         done += piece;
     }
     return st;
@@ -30,6 +32,7 @@ const struct lp_path lp_path_cpu_bounce = {
     .title = "CPU copy through a bounce buffer",
     .help = "host memory: the sending process copies into a shared buffer, then into the receiving process's memory",
     .device = "host",
+    .rate = LP_RATE_NONE,
     .prepare = prepare,
     .enqueue = enqueue,
 };

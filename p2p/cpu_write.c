@@ -7,5 +7,6 @@ const struct lp_path lp_path_cpu_write = {
     .title = "CPU write, direct",
     .help = "host memory: the sending process copies into the receiving process's memory",
     .device = "host",
+    .rate = LP_RATE_NONE,
     .enqueue = lp_transfer_copy,
 };

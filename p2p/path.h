@@ -7,12 +7,16 @@
 
 #include "worker/crewmate.h"
 
-#define LP_PATH_PEER    1u  /* needs peer access between the two */
-#define LP_PATH_STAGED  2u  /* must run where peer access was never enabled */
-#define LP_PATH_READ    4u  /* the receiver fetches; else the sender brings */
-#define LP_PATH_UNGATED 8u  /* cannot be queued behind a gate: the host has a part in it */
-#define LP_PATH_LOCAL   16u /* within one GPU's own memory: source and destination are the same */
-#define LP_PATH_LATENCY 32u /* moves no bytes to speak of: its figure is the time of a step */
+#define LP_PATH_PEER       1u   /* needs peer access between the two */
+#define LP_PATH_STAGED     2u   /* must run where peer access was never enabled */
+#define LP_PATH_READ       4u   /* the receiver fetches; else the sender brings */
+#define LP_PATH_UNGATED    8u   /* cannot be queued behind a gate: the host has a part in it */
+#define LP_PATH_LOCAL      16u  /* within one GPU's own memory: source and destination are the same */
+#define LP_PATH_PINNED     64u  /* goes through, or ends in, pinned host memory */
+#define LP_PATH_PAGEABLE   128u /* ... in ordinary host memory */
+#define LP_PATH_LATENCY    32u  /* moves no bytes to speak of: its figure is the time of a step */
+#define LP_PATH_ONE_THREAD 256u /* UNGATED, and copies that run at once are issued one after the other */
+#define LP_PATH_MANY_CALLS 512u /* in pieces: a large copy is more than a gate can hold */
 
 /* What the rate of a path is held against. */
 enum lp_rate {
@@ -30,6 +34,7 @@ struct lp_transfer {
     struct lp_stream *stream;
     struct lp_buffer src, dst; /* GPU memory as `by` reaches it; ptr NULL where that end is host memory */
     struct lp_buffer via;      /* the receiver's bounce buffer, for paths that have one */
+    struct lp_buffer host;     /* for paths that have host memory, of `bytes`; it is src or dst where the edge ends there */
     size_t src_base, dst_base; /* bytes: where this transfer's data begins in src and dst */
     size_t bytes;
     int lane;   /* its number in the operation */
@@ -57,8 +62,24 @@ struct lp_path {
     enum lp_status (*judge)(struct lp_transfer *transfer, uint64_t *wrong, struct lp_reason *why);
 };
 
-/* The plain transfer: one copy by the device's copy engine (or memcpy). An enqueue for several paths. */
+/* Enqueues of several paths: one copy by the device's copy engine (or memcpy), and one by a kernel of 16-byte accesses. */
 enum lp_status lp_transfer_copy(struct lp_transfer *transfer, size_t offset, struct lp_reason *why);
+enum lp_status lp_transfer_kernel_copy(struct lp_transfer *transfer, size_t offset, struct lp_reason *why);
+
+/*
+ * For edges that end in host memory, of which there is one slot: load brings the filled source or the poisoned target there,
+ * unload brings the target back to the GPU for comparing.
+ */
+enum lp_status lp_transfer_load(struct lp_transfer *transfer, size_t offset, struct lp_reason *why);
+enum lp_status lp_transfer_unload(struct lp_transfer *transfer, size_t offset, struct lp_reason *why);
+
+/* An exchange of flags, for the paths that have one (p2p/exchange.c). Each of the two transfers is one side. */
+#define LP_EXCHANGE_ROUNDS 256u
+enum lp_status lp_exchange_prepare(struct lp_transfer *transfer, struct lp_reason *why);
+enum lp_status lp_exchange_load(struct lp_transfer *transfer, size_t offset, struct lp_reason *why);
+enum lp_status lp_exchange_enqueue(struct lp_transfer *transfer, size_t offset, struct lp_reason *why);
+enum lp_status lp_exchange_judge(struct lp_transfer *transfer, uint64_t *wrong, struct lp_reason *why);
+void lp_exchange_release(struct lp_transfer *transfer);
 
 /* Ends with NULL. */
 extern const struct lp_path *const lp_paths[];

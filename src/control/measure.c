@@ -5,6 +5,8 @@
 #include "base/units.h"
 #include "collectives/coll.h"
 #include "control/blocks.h"
+#include "control/edges.h"
+#include "p2p/path.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,6 +16,13 @@
 #define SLOWEST_GBPS  0.5 /* below this a link is taken for stuck: sets the estimate for a first operation */
 #define LIMIT_FACTOR  20.0
 #define FIRST_CALL_US 2e6 /* NCCL connects at the first call of a kind */
+
+/* Copies are warm when one takes as long as the last: clocks have risen, pages are mapped. */
+#define WARM_SHARE  0.02
+#define WARM_COPIES 10
+#define WARM_MAX_US 500e3
+
+#define ISOLATED_MOST ((size_t)20000) /* samples of a copy's latency */
 
 struct run {
     struct lp_crew *crew;
@@ -95,9 +104,12 @@ static bool ask_blocks(struct run *run, const char *purpose, int k, int n)
     json_object_set_new(ask, "purpose", json_string(purpose));
     json_object_set_new(ask, "k", json_integer(k));
     json_object_set_new(ask, "n", json_integer(n));
+    json_object_set_new(ask, "spans", json_boolean(run->cell->nedges > 1));
     if (!lp_crew_ask(run->crew, ask, limit_for(run, (double)k * n), replies, &run->loss))
         return false;
     got = combine(run, replies, (size_t)n);
+    if (got && run->cell->nedges > 1 && !lp_edges_read(replies, lp_crew_size(run->crew), (size_t)n, k, run->record))
+        got = 0;
     run->record->aligned = lp_json_bool(replies[0], "aligned", false);
     lp_replies_release(replies, lp_crew_size(run->crew));
     if (got)
@@ -154,11 +166,30 @@ static bool ask_check(struct run *run, const char *mode, int n, uint32_t first)
     return complete || nonsense(run, "workers answered a check without a verdict on every iteration");
 }
 
+/* Until two copies in a row agree, or too many have not. */
+static bool warm_up_copies(struct run *run)
+{
+    double last_us = 0.0, spent_us = 0.0;
+
+    for (int i = 0; i < WARM_COPIES && spent_us < WARM_MAX_US; i++) {
+        if (!ask_blocks(run, "warm up", 1, 1))
+            return false;
+        run->op_us = run->record->samples_us[0];
+        spent_us += run->op_us;
+        if (i > 0 && fabs(run->op_us - last_us) <= WARM_SHARE * last_us)
+            break;
+        last_us = run->op_us;
+    }
+    return true;
+}
+
 /* Warm-up in the mode that is timed; the last operation tells how long one takes. Isolated and copies have K = 1 blocks anyway. */
 static bool warm_up(struct run *run)
 {
     int n = run->cell->warmup > 0 ? run->cell->warmup : 1;
 
+    if (run->cell->kind == LP_COPY && run->cell->warmup == 0)
+        return warm_up_copies(run);
     if (n > LP_MAX_SAMPLES)
         n = LP_MAX_SAMPLES;
     if (!ask_blocks(run, "warm up", 1, n))
@@ -191,22 +222,87 @@ static bool check_after(struct run *run, uint32_t *iteration)
     return ask_check(run, NULL, run->cell->checks, first);
 }
 
+/* What is left of `want` samples and of the budget, as one request; 0: enough. */
+static int next_batch(double op_us, double left_us, size_t have)
+{
+    double fit = op_us > 0.0 ? left_us / op_us : LP_MAX_SAMPLES, most = fmin(LP_MAX_SAMPLES, (double)(ISOLATED_MOST - have));
+
+    if (most < 1.0 || (have > 0 && fit < 1.0))
+        return 0;
+    return (int)fmin(fmax(fit, LP_MIN_INTERVAL), most);
+}
+
+/* A copy's latency has a tail: as many samples as the budget gives, all of them in summary and histogram, the first ones kept. */
+static bool time_latency(struct run *run)
+{
+    struct lp_record *record = run->record;
+    double *all = malloc((ISOLATED_MOST + LP_MAX_SAMPLES) * sizeof(*all)), left_us = run->limits->latency_us;
+    bool good = all != NULL;
+    size_t n = 0;
+    int batch;
+
+    record->ops_per_sample = 1;
+    while (good && (batch = next_batch(run->op_us, left_us, n)) > 0) {
+        good = ask_blocks(run, "time", 1, batch);
+        for (int i = 0; i < batch && good; i++) {
+            all[n++] = record->samples_us[i];
+            left_us -= record->samples_us[i];
+        }
+    }
+    if (good) {
+        memcpy(record->samples_us, all, (n < LP_MAX_SAMPLES ? n : LP_MAX_SAMPLES) * sizeof(*all));
+        lp_histogram_make(all, n, &record->histogram);
+        good = lp_stats_summarise(all, n, &record->time_us) == LP_OK;
+    }
+    free(all);
+    return good;
+}
+
 static bool time_blocks(struct run *run)
 {
     struct lp_record *record = run->record;
     int k = lp_blocks_ops(run->cell->timing, run->cell->iters, run->op_us);
-    int n = lp_blocks_batch(run->op_us * k, run->limits->budget_us);
+    int n = lp_blocks_batch(run->op_us * k, run->cell->kind == LP_COPY ? run->limits->copy_us : run->limits->budget_us);
 
+    if (run->cell->kind == LP_COPY && run->cell->timing == LP_ISOLATED)
+        return time_latency(run);
     record->ops_per_sample = k;
     if (!ask_blocks(run, "time", k, n))
         return false;
     return lp_stats_summarise(record->samples_us, (size_t)n, &record->time_us) == LP_OK;
 }
 
+static void forget_rates(struct lp_record *record)
+{
+    record->sum_gbps = (double)NAN;
+    for (int i = 0; i < record->cell.nedges; i++)
+        record->edge_gbps[i] = (double)NAN;
+}
+
+/* Bytes a second, or the time of a step where the path only has that. */
+static void add_copy_figures(struct lp_record *record)
+{
+    const struct lp_path *path = lp_path_find(record->cell.op);
+    bool latency = path && path->flags & LP_PATH_LATENCY;
+
+    if (latency) {
+        record->latency_us = record->time_us.median / path->steps;
+        forget_rates(record);
+        return;
+    }
+    record->algbw_gbps = lp_gbps((double)record->cell.size_bytes, record->time_us.median);
+    if (record->cell.nedges == 1)
+        record->latency_us = record->time_us.median;
+}
+
 static void add_bandwidth(struct lp_record *record, int nranks)
 {
     const struct lp_coll *coll = record->cell.kind == LP_COLLECTIVE ? lp_coll_find(record->cell.op) : NULL;
 
+    if (record->cell.kind == LP_COPY) {
+        add_copy_figures(record);
+        return;
+    }
     record->algbw_gbps = lp_gbps((double)record->cell.size_bytes, record->time_us.median);
     if (coll && nranks > 1)
         record->busbw_gbps = record->algbw_gbps * coll->bus_factor(nranks);
@@ -231,6 +327,10 @@ static void add_outcome(struct run *run, bool good)
 
     record->outcome = good ? LP_DONE : lp_outcome_of_loss(&run->loss);
     snprintf(record->reason, sizeof(record->reason), "%s", good ? "" : run->loss.reason);
+    if (record->time_us.n == 0) { /* what there is of rates is a warm-up's */
+        forget_rates(record);
+        record->overlap = (double)NAN;
+    }
     if (checked->wrong_iterations == 0)
         return;
     record->outcome = LP_WRONG;

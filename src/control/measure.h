@@ -6,11 +6,13 @@
 #include "model/record.h"
 
 struct lp_limits {
-    int64_t init_ns;  /* of a start-up step */
-    int64_t cell_ns;  /* least limit of a step of a cell */
-    int64_t end_ns;   /* for a crew to leave by itself */
-    double slowness;  /* of this machine; already in the above, used for estimates */
-    double budget_us; /* for the timed blocks of a cell */
+    int64_t init_ns;   /* of a start-up step */
+    int64_t cell_ns;   /* least limit of a step of a cell */
+    int64_t end_ns;    /* for a crew to leave by itself */
+    double slowness;   /* of this machine; already in the above, used for estimates */
+    double budget_us;  /* for the timed blocks of a cell */
+    double copy_us;    /* for those of a copy: its time is steadier than a collective's */
+    double latency_us; /* for the samples of an isolated copy */
 };
 
 /* Where the time of a variant went. */

@@ -21,11 +21,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define EXIT_ENVIRONMENT 3
-#define EXIT_LOSS        4
-#define EXIT_WRONG       6
-#define CELL_BUDGET_US   25e3
-#define SUMMARY_BYTES    8192 /* what mpirun still passes on after it has sent SIGTERM */
+#define EXIT_ENVIRONMENT  3
+#define EXIT_LOSS         4
+#define EXIT_WRONG        6
+#define CELL_BUDGET_US    25e3
+#define COPY_BUDGET_US    12e3
+#define LATENCY_BUDGET_US 30e3
+#define SUMMARY_BYTES     8192 /* what mpirun still passes on after it has sent SIGTERM */
 
 /* ---- what the parts use ---- */
 
@@ -127,6 +129,8 @@ static void set_limits(const struct lp_options *options, struct lp_limits *out)
         .end_ns = (int64_t)(20.0 * options->slowness * 1e9),
         .slowness = options->slowness,
         .budget_us = CELL_BUDGET_US,
+        .copy_us = COPY_BUDGET_US,
+        .latency_us = LATENCY_BUDGET_US,
     };
 }
 
@@ -184,6 +188,15 @@ static void fill_head(struct lp_job *job, int argc, char **argv)
     json_object_set_new(job->result.head, "judgement", json_null());
 }
 
+static void print_skipped(const struct lp_planned_list *list, FILE *out)
+{
+    char words[128];
+
+    for (size_t i = 0; i < list->n; i++)
+        if (list->item[i].skip[0])
+            fprintf(out, "skipped: %s: %s\n", lp_cell_words(&list->item[i].cell, words, sizeof(words)), list->item[i].skip);
+}
+
 static void print_plan(const struct lp_job *job, FILE *out)
 {
     const struct lp_plan *plan = &job->plan;
@@ -194,15 +207,16 @@ static void print_plan(const struct lp_job *job, FILE *out)
         tried += plan->cells.item[i].skip[0] == '\0';
     for (int g = 0; g < plan->ngroups; g++)
         copies += plan->group[g].copies.n;
-    fprintf(out, "plan: %zu copies in %d crews, then %zu crews of %d workers, each with up to %zu cells (%zu skipped)\n", copies,
-            plan->ngroups, plan->variants.n, plan->nranks, tried, plan->cells.n - tried);
-    for (size_t i = 0; i < plan->cells.n; i++)
-        if (plan->cells.item[i].skip[0]) {
-            char words[128];
-
-            fprintf(out, "skipped: %s: %s\n", lp_cell_words(&plan->cells.item[i].cell, words, sizeof(words)),
-                    plan->cells.item[i].skip);
-        }
+    fprintf(out, "plan: %zu copies in %d crew%s", copies, plan->ngroups, plan->ngroups == 1 ? "" : "s");
+    if (plan->variants.n > 0)
+        fprintf(out, ", then %zu crews of %d workers, each with up to %zu cells (%zu skipped)", plan->variants.n, plan->nranks,
+                tried, plan->cells.n - tried);
+    if (plan->ngroups > 0 && plan->group[0].one_worker && !job->options->all_pairs)
+        fprintf(out, "; curves for up to %d more pairs that turn out to differ", LP_OUTLIERS_MAX);
+    fprintf(out, "\n");
+    for (int g = 0; g < plan->ngroups; g++)
+        print_skipped(&plan->group[g].copies, out);
+    print_skipped(&plan->cells, out);
     fprintf(out, "about %.0f s, and %s of memory on every rank\n", plan->seconds,
             lp_format_about(plan->need_bytes, need, sizeof(need)));
 }

@@ -103,6 +103,12 @@ static void take_answers(json_t *const *replies, int n, json_t *blobs, struct lp
             opening->tightest = i;
         }
     }
+    for (int i = 0; i < n; i++)
+        if (json_array_size(json_object_get(replies[i], "errors")) > 0) {
+            if (!opening->errors)
+                opening->errors = json_array();
+            json_array_extend(opening->errors, json_object_get(replies[i], "errors"));
+        }
     if (json_object_get(replies[0], "library"))
         lp_json_copy(json_object_get(replies[0], "library"), "path", opening->library_path, sizeof(opening->library_path));
 }

@@ -1,174 +1,167 @@
-/* The link: every copy of the plan, and the baseline that collectives are held against. */
-#include "control/run_parts.h"
+/* The link: every copy of the plan, what the figures say of the pairs, and the baseline that collectives are held against. */
+#include "control/run_copies.h"
 
 #include "base/json.h"
+#include "judge/pairs.h"
+#include "judge/peer.h"
 #include "p2p/path.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Which devices worker w of the group opens: all of them in the one worker, else its own. */
-static json_t *stations(const struct lp_job *job, const struct lp_copy_group *group)
+/* The same copy of one pair. */
+static bool same_copy(const struct lp_cell *a, const struct lp_cell *b)
 {
-    json_t *all = json_array(), *one = json_array();
+    return a->nedges == 1 && b->nedges == 1 && a->timing == b->timing && a->requested_bytes == b->requested_bytes &&
+           strcmp(a->op, b->op) == 0 && strcmp(a->processes, b->processes) == 0 && a->edges[0].src == b->edges[0].src &&
+           a->edges[0].dst == b->edges[0].dst;
+}
 
-    for (int r = 0; r < job->plan.nranks; r++) {
-        const struct lp_machine_rank *rank = &job->machine.rank[r];
-        json_t *station = json_pack("{s:i, s:i}", "device", group->one_worker ? rank->at_rank0 : rank->device, "rank", r);
+/* A pair that stands for its kind has its curves already. */
+static void drop_measured(const struct lp_job *job, struct lp_planned_list *list)
+{
+    size_t kept = 0;
 
-        if (!group->one_worker)
-            json_array_append_new(all, json_pack("[o]", station));
-        else if (rank->at_rank0 >= 0)
-            json_array_append_new(one, station);
-        else
-            json_decref(station);
+    for (size_t i = 0; i < list->n; i++) {
+        const struct lp_cell *cell = &list->item[i].cell;
+        bool known = false;
+
+        for (size_t r = 0; r < job->result.n && !known; r++)
+            known = same_copy(&job->result.record[r]->cell, cell);
+        if (!known)
+            list->item[kept++] = list->item[i];
     }
-    if (!group->one_worker) {
-        json_decref(one);
-        return all;
-    }
-    json_array_append_new(all, one);
-    return all;
+    list->n = kept;
 }
 
-static struct lp_opening opening_for(const struct lp_job *job, const struct lp_copy_group *group)
+/* Pairs that differ from others of their kind get curves of their own while there is a crew that can. */
+static void measure_odd_pairs(struct lp_tour *tour)
 {
-    bool host = strcmp(job->plan.device, "host") == 0;
+    const struct lp_job *job = tour->job;
+    struct lp_edge odd[LP_OUTLIERS_MAX];
+    size_t n = job->options->all_pairs ? 0 : lp_pairs_odd(&job->result, odd, LP_OUTLIERS_MAX); /* with it they have them */
 
-    return (struct lp_opening){
-        .offer = json_pack("{s:s, s:s, s:i, s:i, s:o, s:b, s:b, s:b}", "do", "offer", "device", job->plan.device, "nranks", 1,
-                           "workers", group->one_worker ? 1 : job->plan.nranks, "stations", stations(job, group), "peer_access",
-                           group->peer_access, "gate", 1, "page", !group->one_worker),
-        .want_bytes = group->arena_bytes,
-        .bounce_bytes = host ? LP_HOST_BOUNCE_BYTES : 0,
-        .share = !group->one_worker,
-    };
-}
+    for (size_t i = 0; i < n && lp_job_going(tour->job); i++) {
+        struct lp_planned_list list = {0};
 
-static void record_untried(struct lp_job *job, const struct lp_cell *cell, int crew, enum lp_outcome outcome, const char *reason)
-{
-    struct lp_record record;
-
-    lp_record_begin(&record, cell);
-    record.crew = crew;
-    record.outcome = outcome;
-    snprintf(record.reason, sizeof(record.reason), "%s", reason);
-    lp_job_add(job, &record);
-}
-
-static struct lp_crew *start_group(struct lp_job *job, const struct lp_copy_group *group)
-{
-    struct lp_crew_spec spec;
-    struct lp_crew *crew;
-    json_t *env;
-
-    lp_job_crew_spec(job, group->name, group->one_worker ? 1 : job->plan.nranks, &spec, &env);
-    if (group->one_worker)
-        spec.cpus[0][0] = '\0'; /* it serves all GPUs */
-    crew = lp_crew_start(job->crews, &spec);
-    json_decref(env);
-    return crew;
-}
-
-/* One crew through the copies from *next on, until they are done or it is lost. False when the group is over. */
-static bool measure_some(struct lp_job *job, const struct lp_copy_group *group, size_t *next, struct lp_recover *history)
-{
-    struct lp_crew *crew = start_group(job, group);
-    struct lp_opening opening = opening_for(job, group);
-    struct lp_seconds seconds = {0};
-    struct lp_loss why = {.kind = LP_LOSS_NONE};
-    struct lp_record record;
-    char words[256];
-    bool more = true;
-
-    if (!crew || !lp_job_open_crew(job, crew, &opening, &seconds, &why)) {
-        if (why.kind != LP_LOSS_SIGNAL && why.kind != LP_LOSS_AGENT)
-            record_untried(job, &group->copies.item[(*next)++].cell, crew ? lp_crew_id(crew) : 0, lp_outcome_of_loss(&why),
-                           why.reason);
-        more = why.kind != LP_LOSS_REPLY && lp_recover_bad(history);
-        lp_job_end_crew(job, crew, &seconds.end);
-        return more;
-    }
-    while (*next < group->copies.n && lp_crew_usable(crew) && lp_job_going(job)) {
-        const struct lp_planned *planned = &group->copies.item[*next];
-
-        if (planned->skip[0]) {
-            record_untried(job, &planned->cell, lp_crew_id(crew), LP_SKIPPED, planned->skip);
-        } else if (planned->cell.requested_bytes > opening.arena_bytes) {
-            record_untried(job, &planned->cell, lp_crew_id(crew), LP_SKIPPED,
-                           lp_opening_words(&opening, planned->cell.requested_bytes, words, sizeof(words)));
-        } else if (lp_measure_cell(crew, job->link->clock, &planned->cell, &job->limits, &job->iteration, &seconds, &record)) {
-            lp_job_add(job, &record);
-            if (lp_crew_usable(crew))
-                lp_recover_good(history);
-            else
-                more = lp_recover_bad(history);
-        } else {
-            break;
+        if (lp_plan_pair(job->options, &job->machine, tour->group, odd[i], &list) == LP_OK) {
+            drop_measured(job, &list);
+            lp_tour_measure(tour, &list);
         }
-        (*next)++;
+        free(list.item);
     }
-    lp_job_end_crew(job, crew, &seconds.end);
-    return more;
-}
-
-/* Do the copies of this group go from GPU to GPU? */
-static bool uses_p2p(const struct lp_copy_group *group)
-{
-    const struct lp_path *path = group->copies.n ? lp_path_find(group->copies.item[0].cell.op) : NULL;
-
-    return path && path->flags & LP_PATH_PEER;
-}
-
-/* P2P that hung once is not tried again: every attempt costs its limit, and the collectives are still to come. */
-static bool p2p_hung(const struct lp_job *job)
-{
-    for (size_t i = 0; i < job->result.n; i++) {
-        const struct lp_record *record = job->result.record[i];
-        const struct lp_path *path = record->cell.kind == LP_COPY ? lp_path_find(record->cell.op) : NULL;
-
-        if (path && path->flags & LP_PATH_PEER && record->outcome == LP_HANG)
-            return true;
-    }
-    return false;
 }
 
 static void measure_group(struct lp_job *job, const struct lp_copy_group *group)
 {
-    struct lp_recover history = {0};
-    bool more = true, p2p = uses_p2p(group);
-    size_t next = 0;
+    struct lp_tour tour = {.job = job, .group = group};
 
-    while (next < group->copies.n && more && lp_job_going(job) && !(p2p && p2p_hung(job)))
-        more = measure_some(job, group, &next, &history);
-    for (; next < group->copies.n && lp_job_going(job); next++)
-        record_untried(job, &group->copies.item[next].cell, 0, LP_SKIPPED,
-                       p2p && p2p_hung(job) ? "not tried: a copy with P2P hung before"
-                                            : "not tried: copies of this kind keep failing");
+    lp_tour_measure(&tour, &group->copies);
+    if (group->one_worker)
+        measure_odd_pairs(&tour);
+    lp_tour_end_crew(&tour);
+}
+
+/* [src, dst] of the edge with the least rate; null where edges have none. */
+static json_t *slowest_edge(const struct lp_record *ring)
+{
+    int slowest = -1;
+
+    for (int i = 0; i < ring->cell.nedges; i++)
+        if (isfinite(ring->edge_gbps[i]) && (slowest < 0 || ring->edge_gbps[i] < ring->edge_gbps[slowest]))
+            slowest = i;
+    return slowest < 0 ? json_null() : json_pack("[i, i]", ring->cell.edges[slowest].src, ring->cell.edges[slowest].dst);
+}
+
+/* [0, 3, 1, 2]: the ranks in the order of the ring. */
+static json_t *ring_order(const struct lp_record *ring)
+{
+    json_t *order = json_array();
+
+    for (int i = 0; i < ring->cell.nedges; i++)
+        json_array_append_new(order, json_integer(ring->cell.edges[i].src));
+    return order;
 }
 
 /* The ring exchange, under its full name; without it the reason why. */
-static json_t *baseline_json(struct lp_job *job, const struct lp_record *ring)
+static json_t *baseline_json(struct lp_job *job, const struct lp_record *ring, bool order_of_nccl)
 {
     const struct lp_path *path = lp_path_find(ring->cell.op);
     bool host = strcmp(job->plan.device, "host") == 0;
-    json_t *name = json_sprintf("%s%s, every %s to its next in the ring at once%s, GB/s per direction, slowest edge",
+    json_t *name = json_sprintf("%s%s, every %s to its next in %s at once%s, GB/s per direction, slowest edge",
                                 host ? "host memory: " : "", path ? path->title : ring->cell.op, host ? "process" : "GPU",
-                                ring->cell.nedges == 2 ? ", both directions busy" : "");
+                                order_of_nccl ? "NCCL's ring" : "the ring", ring->cell.nedges == 2 ? ", both directions busy" : "");
 
     if (lp_record_usable(ring))
         job->link_gbps = ring->algbw_gbps;
-    return json_pack("{s:{s:o, s:o, s:s, s:s, s:I, s:n, s:o}}", "baseline", "name", name, "gbps", lp_json_real(job->link_gbps),
-                     "path", ring->cell.op, "pattern", ring->cell.pattern, "size_bytes", (json_int_t)ring->cell.size_bytes,
-                     "slowest_edge", "reason", lp_record_usable(ring) ? json_null() : lp_json_text(ring->reason));
+    return json_pack("{s:{s:o, s:o, s:s, s:s, s:o, s:I, s:o, s:o}}", "baseline", "name", name, "gbps", lp_json_real(job->link_gbps),
+                     "path", ring->cell.op, "pattern", ring->cell.pattern, "order", ring_order(ring), "size_bytes",
+                     (json_int_t)ring->cell.size_bytes, "slowest_edge", slowest_edge(ring), "reason",
+                     lp_record_usable(ring) ? json_null() : lp_json_text(ring->reason));
+}
+
+/* The ring of the plan; NULL: there is none. */
+static const struct lp_planned *planned_ring(const struct lp_copy_group *group)
+{
+    for (size_t i = 0; i < group->copies.n; i++)
+        if (strcmp(group->copies.item[i].cell.pattern, "ring") == 0)
+            return &group->copies.item[i];
+    return NULL;
+}
+
+/* The last record of a ring from number `first` on; NULL: none. */
+static const struct lp_record *measured_ring(const struct lp_job *job, size_t first)
+{
+    for (size_t i = job->result.n; i-- > first;)
+        if (strcmp(job->result.record[i]->cell.pattern, "ring") == 0)
+            return job->result.record[i];
+    return NULL;
+}
+
+/* What the figures of all pairs together say: outliers, and whether peer access is what the driver says. */
+static void judge_link(struct lp_job *job)
+{
+    json_t *topology = json_object_get(job->result.head, "topology");
+
+    lp_peer_note(topology, &job->result);
+    lp_job_head(job, json_pack("{s:O, s:o}", "topology", topology, "outliers", lp_pairs_json(&job->result)));
 }
 
 void lp_job_link(struct lp_job *job)
 {
+    const struct lp_record *ring;
+
     for (int g = 0; g < job->plan.ngroups && lp_job_going(job); g++)
         measure_group(job, &job->plan.group[g]);
-    for (size_t i = 0; i < job->result.n; i++)
-        if (strcmp(job->result.record[i]->cell.pattern, "ring") == 0)
-            lp_job_head(job, baseline_json(job, job->result.record[i]));
+    ring = measured_ring(job, 0);
+    if (ring)
+        lp_job_head(job, baseline_json(job, ring, false));
+    if (job->plan.ngroups > 0)
+        judge_link(job);
+}
+
+bool lp_job_ring(struct lp_job *job, const int *order)
+{
+    size_t first = job->result.n;
+    bool better;
+
+    for (int g = 0; g < job->plan.ngroups && isfinite(job->link_gbps); g++) {
+        const struct lp_planned *planned = planned_ring(&job->plan.group[g]);
+        struct lp_planned ring;
+        struct lp_tour tour = {.job = job, .group = &job->plan.group[g]};
+
+        if (!planned)
+            continue;
+        ring = *planned;
+        for (int i = 0; i < ring.cell.nedges; i++)
+            ring.cell.edges[i] = (struct lp_edge){order[i], order[(i + 1) % ring.cell.nedges]};
+        lp_tour_measure(&tour, &(struct lp_planned_list){.item = &ring, .n = 1});
+        lp_tour_end_crew(&tour);
+    }
+    better = measured_ring(job, first) && lp_record_usable(measured_ring(job, first));
+    if (better)
+        lp_job_head(job, baseline_json(job, measured_ring(job, first), true));
+    return better;
 }

@@ -65,8 +65,9 @@ struct lp_opening {
     bool share;          /* others map the arenas, before the communicator is made */
     /* what came of it */
     char library_path[1024]; /* file of the library that was loaded; "" for none */
-    size_t arena_bytes;      /* at most want_bytes: what fits */
-    size_t free_bytes;       /* on the device of rank `tightest` before the arenas, beside the communicator where that came first */
+    json_t *errors;     /* [[from, to, words], ...]: GPUs that cannot reach each other; NULL for none. The caller's to decref */
+    size_t arena_bytes; /* at most want_bytes: what fits */
+    size_t free_bytes;  /* on the device of rank `tightest` before the arenas, beside the communicator where that came first */
     int tightest;
 };
 
@@ -98,6 +99,12 @@ enum lp_status lp_job_lint(struct lp_job *job, struct lp_reason *why);
 
 void lp_job_link(struct lp_job *job);     /* the copies of the plan, and the baseline */
 void lp_job_variants(struct lp_job *job); /* the collectives of the plan under every variant */
+
+/*
+ * The baseline once more, with the ranks in this order, which NCCL's rings have. False when that gave no figure, or there was
+ * no baseline; then the old one stays.
+ */
+bool lp_job_ring(struct lp_job *job, const int *order);
 
 /* Runs every cell that the variant measured once more, in a crew whose NCCL logs each call; entry gets "trace_logs". */
 void lp_job_trace(struct lp_job *job, const struct lp_variant *variant, json_t *entry, size_t first);

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "control/ring.h"
 #include "report/progress.h"
 
 #include <math.h>
@@ -298,6 +299,20 @@ static struct course *next_course(const struct lp_job *job, struct course *cours
     return NULL;
 }
 
+/* Default's log has told in which order NCCL's rings go: the baseline follows them, for default's records too. */
+static void follow_ring(struct course *course)
+{
+    struct lp_job *job = course->job;
+    const json_t *rings = json_object_get(json_object_get(course->entry, "nccl_log"), "rings");
+    int order[LP_MAX_RANKS];
+
+    if (!lp_ring_order(rings, job->plan.nranks, order) || !lp_job_ring(job, order))
+        return;
+    for (size_t i = course->first_record; i < job->result.n; i++)
+        if (job->result.record[i]->cell.kind == LP_COLLECTIVE)
+            job->result.record[i]->link_gbps = job->link_gbps;
+}
+
 static void run_course(struct course *course, const struct course *courses, int64_t since)
 {
     struct lp_job *job = course->job;
@@ -320,6 +335,8 @@ static void run_course(struct course *course, const struct course *courses, int6
         lp_job_trace(job, course->variant, course->entry, course->first_record);
     if (course->done && nccl)
         course->proven = lp_job_prove(job, course->variant, course->entry, course->first_record);
+    if (course->done && is_default(course) && lp_job_going(job))
+        follow_ring(course);
     if (course->done)
         say_progress(course, courses, (double)(lp_clock_now(job->link->clock) - since) / 1e9);
 }

@@ -10,11 +10,12 @@
  *   survey   device ("auto", "cuda", "host"), library, nccl    machine: what this worker sees
  *   offer    device, library, nccl, nranks, workers,         blob: page and comm_id from rank 0; library, free_bytes
  *            stations (per worker: a list of device and
- *            rank), peer_access, gate, page
+ *            rank), gate, page
  *   arena    arena_bytes, bounce_bytes, export                 blob: send, recv, bounce
- *   open     blobs of all workers, communicator, ranks         free_bytes
+ *   open     blobs of all workers, communicator, ranks         free_bytes; for copies errors, as peers has them
+ *   peers    (enables peer access between its GPUs)            errors: [[from, to, words], ...]
  *   cell     cell, communicator, ranks                         slots
- *   blocks   k, n                                              samples_us, aligned
+ *   blocks   k, n, spans                                       samples_us, aligned; lanes: when each was busy
  *   check    iterations, first, or prepare, or last            wrong: per iteration, first_offset_bytes
  *   where    (answered at once, by the control thread)         phase, step, block, blocks, async_error
  *   bye                                                        (and ends)

@@ -7,87 +7,14 @@
 #include <argp.h>
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    KEY_TIMING = 256,
-    KEY_PLACE,
-    KEY_COLL,
-    KEY_MATRIX,
-    KEY_VARIANT,
-    KEY_ONLY,
-    KEY_DEVICE,
-    KEY_RANKS,
-    KEY_NCCL,
-    KEY_WORKER,
-    KEY_BIND,
-    KEY_INIT_TIMEOUT,
-    KEY_TIMEOUT,
-    KEY_SLOWNESS,
-    KEY_LOG_DIR,
-    KEY_LONG,
-    KEY_DRY_RUN,
-    KEY_NO_LINK,
-    KEY_NO_COLL,
-    KEY_NO_LINT,
-};
+#define KEY_FIRST 256 /* of options without a letter: the number of their row is added */
 
-static const struct argp_option table[] = {
-    {0, 0, 0, 0, "Sizes (whole numbers with K, M or G, 1024-based):", 1},
-    {"minbytes", 'b', "SIZE", 0, "smallest size, 8 by default", 0},
-    {"maxbytes", 'e', "SIZE", 0, "largest size; 256M by default, 16M on host memory", 0},
-    {"stepfactor", 'f', "N", 0, "multiply the size by N, 2 by default", 0},
-    {"stepbytes", 'i', "SIZE", 0, "add SIZE instead of multiplying", 0},
-    {0, 0, 0, 0, "What is measured:", 2},
-    {"collectives", KEY_COLL, "LIST", 0, "allreduce, allgather; all by default", 0},
-    {"datatype", 'd', "TYPE", 0, "float (default), double, int32, half, bfloat16", 0},
-    {"op", 'o', "OP", 0, "sum (default), min, max", 0},
-    {"timing", KEY_TIMING, "LIST", 0, "graph (default), pipelined, isolated", 0},
-    {"placement", KEY_PLACE, "LIST", 0, "out (of place), in (place); both by default", 0},
-    {"no-link", KEY_NO_LINK, 0, 0, "leave the link out; there is no baseline then", 0},
-    {"no-collectives", KEY_NO_COLL, 0, 0, "measure the link only", 0},
-    {0, 0, 0, 0, "How it is measured:", 3},
-    {"iters", 'n', "N", 0, "operations in a timed block; chosen per cell by default, always 1 for isolated", 0},
-    {"warmup_iters", 'w', "N", 0, "operations before, 5 by default", 0},
-    {"check", 'c', "N", 0, "operations checked before the timed ones, and N after; 3 by default, 0 leaves the data unchecked", 0},
-    {0, 0, 0, 0, "Variants:", 4},
-    {"matrix", KEY_MATRIX, "FILE", 0, "run matrix (YAML) instead of the built-in one", 0},
-    {"variant", KEY_VARIANT, "'NAME: K=V ...'", 0, "one more variant; K without = removes K from the environment", 0},
-    {"only", KEY_ONLY, "LIST", 0, "of the variants, only these (and default)", 0},
-    {"no-lint", KEY_NO_LINT, "LIST", 0, "run these variants although NCCL would misread them; a crash costs their cells only", 0},
-    {0, 0, 0, 0, "Machine:", 5},
-    {"device", KEY_DEVICE, "KIND", 0, "auto (default: GPUs, or host memory where there is none), cuda, host", 0},
-    {"ranks", KEY_RANKS, "N", 0, "without mpirun: that many workers instead of one per GPU", 0},
-    {"nccl", KEY_NCCL, "PATH", 0, "libnccl to use", 0},
-    {"worker", KEY_WORKER, "PATH", 0, "worker program, linkperf-worker beside this one by default", 0},
-    {"bind", KEY_BIND, "HOW", 0, "auto (default: undo the launcher's own binding), inherit", 0},
-    {"init-timeout", KEY_INIT_TIMEOUT, "SECONDS", 0, "limit of a start-up step, 60 by default", 0},
-    {"timeout", KEY_TIMEOUT, "SECONDS", 0, "least limit of a step of a cell, 10 by default (or 20 times its estimate)", 0},
-    {"slowness", KEY_SLOWNESS, "X", 0, "multiply all limits by X (also LINKPERF_SLOWNESS)", 0},
-    {0, 0, 0, 0, "Output:", 6},
-    {"json", 'J', "FILE", 0, "result file; FILE.part while running", 0},
-    {"log-dir", KEY_LOG_DIR, "DIR", 0, "keep the logs of workers and NCCL there", 0},
-    {"long", KEY_LONG, 0, 0, "every variant with nccl-tests' columns", 0},
-    {"dry-run", KEY_DRY_RUN, 0, 0, "print the plan, with time and memory, and measure nothing", 0},
-    {0},
-};
-
-static const char doc[] =
-    "Which NCCL settings should this machine run, what does each reach, and how close is that to what the link carries? Start one "
-    "rank per GPU (mpirun -np 2 linkperf), or linkperf alone for all GPUs of this machine."
-    "\vSub-commands: linkperf show FILE prints a result file or the journal of a run that was killed (FILE.part); linkperf lint "
-    "FILE says what NCCL would misread in a run matrix, a shell file of exports or a docker line.\n"
-    "Exit: 0 good, 2 usage, 3 environment, 4 hang or crash, 6 wrong data (wins over all); 128+N on signal N.\n"
-    "LINKPERF_LOCK names variables (NAME or NAME=VALUE) that no variant may change.";
-
-struct parse {
-    struct lp_options *out;
-    struct lp_reason *why;
-    enum lp_status st;
-    bool factor_given;
-};
+/* ---- values ---- */
 
 /* A bit per name of a comma-separated list. names ends with NULL. */
 static enum lp_status parse_set(const char *text, const char *what, const char *const *names, unsigned *out, struct lp_reason *why)
@@ -162,153 +89,234 @@ static enum lp_status add_variant(struct lp_options *out, const char *text, stru
     return LP_OK;
 }
 
-static enum lp_status take_size(int key, const char *arg, struct lp_options *out, struct lp_reason *why)
-{
-    size_t *where = key == 'b' ? &out->min_bytes : key == 'e' ? &out->max_bytes : &out->step_bytes;
-    enum lp_status st = lp_parse_size(arg, where, why);
-
-    if (st == LP_OK && *where == 0)
-        return lp_because(why, LP_ERR_ARG, "-%c 0: a size of at least 1", key);
-    return st;
-}
-
-static enum lp_status take_count(int key, const char *arg, struct lp_options *out, struct lp_reason *why)
-{
-    switch (key) {
-    case 'f':
-        return lp_parse_long(arg, 2, 1024, &out->factor, why);
-    case 'n':
-        return lp_parse_long(arg, 1, 1000000, &out->iters, why);
-    case 'w':
-        return lp_parse_long(arg, 0, 1000000, &out->warmup, why);
-    case 'c':
-        return lp_parse_long(arg, 0, 1000, &out->checks, why);
-    default:
-        return lp_parse_long(arg, 1, LP_MAX_RANKS, &out->ranks, why);
-    }
-}
-
-static enum lp_status take_words(int key, const char *arg, struct lp_options *out, struct lp_reason *why)
-{
-    static const char *const timings[] = {"graph", "pipelined", "isolated", NULL};
-    static const char *const placements[] = {"out", "in", NULL};
-    static const char *const devices[] = {"auto", "cuda", "host", NULL};
-    static const char *const binds[] = {"auto", "inherit", NULL};
-    char bind[16];
-    enum lp_status st;
-
-    switch (key) {
-    case 'd':
-        return lp_dtype_parse(arg, &out->dtype, why);
-    case 'o':
-        return lp_redop_parse(arg, &out->redop, why);
-    case KEY_TIMING:
-        return parse_set(arg, "timing", timings, &out->timings, why);
-    case KEY_PLACE:
-        return parse_set(arg, "placement", placements, &out->placements, why);
-    case KEY_COLL:
-        return parse_collectives(arg, out, why);
-    case KEY_DEVICE:
-        return parse_word(arg, "device", devices, out->device, sizeof(out->device), why);
-    default:
-        st = parse_word(arg, "bind", binds, bind, sizeof(bind), why);
-        out->keep_binding = strcmp(bind, "inherit") == 0;
-        return st;
-    }
-}
-
 /* Names of variants; given twice, the lists are joined. */
-static enum lp_status take_names(const char *what, const char *arg, char *out, size_t cap, struct lp_reason *why)
+static enum lp_status parse_names(const char *what, const char *arg, char *out, size_t cap, struct lp_reason *why)
 {
     size_t used = strlen(out);
 
     if (used + 1 + strlen(arg) >= cap)
-        return lp_because(why, LP_ERR_ARG, "%s: the list is too long", what);
+        return lp_because(why, LP_ERR_ARG, "--%s: the list is too long", what);
     snprintf(out + used, cap - used, "%s%s", used ? "," : "", arg);
     return LP_OK;
+}
+
+static enum lp_status parse_bind(const char *text, bool *keep, struct lp_reason *why)
+{
+    static const char *const binds[] = {"auto", "inherit", NULL};
+    char bind[16];
+    enum lp_status st = parse_word(text, "bind", binds, bind, sizeof(bind), why);
+
+    *keep = strcmp(bind, "inherit") == 0;
+    return st;
+}
+
+static enum lp_status parse_bytes(const char *text, char letter, size_t *out, struct lp_reason *why)
+{
+    enum lp_status st = lp_parse_size(text, out, why);
+
+    return st == LP_OK && *out == 0 ? lp_because(why, LP_ERR_ARG, "-%c 0: a size of at least 1", letter) : st;
+}
+
+/* ---- the table ---- */
+
+enum value {
+    HEADING,
+    SIZE,
+    COUNT,
+    FACTOR,
+    FLAG,
+    TEXT,
+    NAMES,
+    DTYPE,
+    REDOP,
+    TIMINGS,
+    PLACEMENTS,
+    COLLECTIVES,
+    DEVICE,
+    BIND,
+    VARIANT
+};
+
+#define RUN 1u /* options of linkperf */
+#define P2P 2u /* and of linkperf p2p */
+
+struct row {
+    const char *name; /* a heading where there is no value */
+    char letter;      /* 0: none */
+    const char *arg, *help;
+    unsigned commands;
+    enum value value;
+    size_t member; /* of struct lp_options */
+    long min, max; /* of a COUNT */
+};
+
+#define AT(member) offsetof(struct lp_options, member)
+
+static const struct row rows[] = {
+    {"Sizes (whole numbers with K, M or G, 1024-based):", 0, 0, 0, RUN, HEADING, 0, 0, 0},
+    {"Sizes of the curves (whole numbers with K, M or G, 1024-based):", 0, 0, 0, P2P, HEADING, 0, 0, 0},
+    {"minbytes", 'b', "SIZE", "smallest size, 8 by default", RUN, SIZE, AT(min_bytes), 0, 0},
+    {"minbytes", 'b', "SIZE", "smallest size; 64K by default, 4K on host memory", P2P, SIZE, AT(min_bytes), 0, 0},
+    {"maxbytes", 'e', "SIZE", "largest size; 256M by default, 16M on host memory", RUN, SIZE, AT(max_bytes), 0, 0},
+    {"maxbytes", 'e', "SIZE", "largest size; 256M by default, 8M on host memory", P2P, SIZE, AT(max_bytes), 0, 0},
+    {"stepfactor", 'f', "N", "multiply the size by N, 2 by default", RUN, COUNT, AT(factor), 2, 1024},
+    {"stepfactor", 'f', "N", "multiply the size by N, 4 by default", P2P, COUNT, AT(factor), 2, 1024},
+    {"stepbytes", 'i', "SIZE", "add SIZE instead of multiplying", RUN | P2P, SIZE, AT(step_bytes), 0, 0},
+
+    {"What is measured:", 0, 0, 0, RUN | P2P, HEADING, 0, 0, 0},
+    {"collectives", 0, "LIST", "allreduce, allgather; all by default", RUN, COLLECTIVES, AT(collectives), 0, 0},
+    {"datatype", 'd', "TYPE", "float (default), double, int32, half, bfloat16", RUN, DTYPE, AT(dtype), 0, 0},
+    {"op", 'o', "OP", "sum (default), min, max", RUN, REDOP, AT(redop), 0, 0},
+    {"timing", 0, "LIST", "graph (default), pipelined, isolated", RUN, TIMINGS, AT(timings), 0, 0},
+    {"placement", 0, "LIST", "out (of place), in (place); both by default", RUN, PLACEMENTS, AT(placements), 0, 0},
+    {"no-link", 0, 0, "leave the link out; there is no baseline then", RUN, FLAG, AT(no_link), 0, 0},
+    {"no-collectives", 0, 0, "measure the link only, as far as a run does; linkperf p2p does all of it", RUN, FLAG,
+     AT(no_collectives), 0, 0},
+    {"all-pairs", 0, 0, "curves and latencies of every pair, not of one of each kind", RUN | P2P, FLAG, AT(all_pairs), 0, 0},
+
+    {"How it is measured:", 0, 0, 0, RUN | P2P, HEADING, 0, 0, 0},
+    {"iters", 'n', "N", "operations in a timed block; chosen per cell by default, always 1 for isolated", RUN | P2P, COUNT,
+     AT(iters), 1, 1000000},
+    {"warmup_iters", 'w', "N", "operations before, 5 by default", RUN, COUNT, AT(warmup), 0, 1000000},
+    {"warmup_iters", 'w', "N", "copies before; by default until two agree", P2P, COUNT, AT(warmup), 0, 1000000},
+    {"check", 'c', "N", "operations checked before the timed ones, and N after; 3 by default, 0 leaves the data unchecked", RUN,
+     COUNT, AT(checks), 0, 1000},
+    {"check", 'c', "N", "copies checked before the timed ones, and N after; 1 by default, 0 leaves the data unchecked", P2P, COUNT,
+     AT(checks), 0, 1000},
+
+    {"Variants:", 0, 0, 0, RUN, HEADING, 0, 0, 0},
+    {"matrix", 0, "FILE", "run matrix (YAML) instead of the built-in one", RUN, TEXT, AT(matrix), 0, 0},
+    {"variant", 0, "'NAME: K=V ...'", "one more variant; K without = removes K from the environment", RUN, VARIANT, 0, 0, 0},
+    {"only", 0, "LIST", "of the variants, only these (and default)", RUN, NAMES, AT(only), 0, 0},
+    {"no-lint", 0, "LIST", "run these variants although NCCL would misread them; a crash costs their cells only", RUN, NAMES,
+     AT(no_lint), 0, 0},
+
+    {"Machine:", 0, 0, 0, RUN | P2P, HEADING, 0, 0, 0},
+    {"device", 0, "KIND", "auto (default: GPUs, or host memory where there is none), cuda, host", RUN | P2P, DEVICE, AT(device), 0,
+     0},
+    {"ranks", 0, "N", "without mpirun: that many workers instead of one per GPU", RUN | P2P, COUNT, AT(ranks), 1, LP_MAX_RANKS},
+    {"nccl", 0, "PATH", "libnccl to use", RUN, TEXT, AT(nccl), 0, 0},
+    {"worker", 0, "PATH", "worker program, linkperf-worker beside this one by default", RUN | P2P, TEXT, AT(worker), 0, 0},
+    {"bind", 0, "HOW", "auto (default: undo the launcher's own binding), inherit", RUN | P2P, BIND, AT(keep_binding), 0, 0},
+    {"init-timeout", 0, "SECONDS", "limit of a start-up step, 60 by default", RUN | P2P, FACTOR, AT(init_timeout), 0, 0},
+    {"timeout", 0, "SECONDS", "least limit of a step of a cell, 10 by default (or 20 times its estimate)", RUN | P2P, FACTOR,
+     AT(cell_timeout), 0, 0},
+    {"slowness", 0, "X", "multiply all limits by X (also LINKPERF_SLOWNESS)", RUN | P2P, FACTOR, AT(slowness), 0, 0},
+
+    {"Output:", 0, 0, 0, RUN | P2P, HEADING, 0, 0, 0},
+    {"json", 'J', "FILE", "result file; FILE.part while running", RUN | P2P, TEXT, AT(result), 0, 0},
+    {"log-dir", 0, "DIR", "keep the logs of workers and NCCL there", RUN | P2P, TEXT, AT(log_dir), 0, 0},
+    {"long", 0, 0, "every variant with nccl-tests' columns, and histograms of latencies", RUN | P2P, FLAG, AT(longer), 0, 0},
+    {"dry-run", 0, 0, "print the plan, with time and memory, and measure nothing", RUN | P2P, FLAG, AT(dry_run), 0, 0},
+};
+
+#define NROWS (sizeof(rows) / sizeof(rows[0]))
+
+static const char run_doc[] =
+    "Which NCCL settings should this machine run, what does each reach, and how close is that to what the link carries? Start one "
+    "rank per GPU (mpirun -np 2 linkperf), or linkperf alone for all GPUs of this machine."
+    "\vSub-commands: linkperf p2p measures the link alone, in full; linkperf show FILE prints a result file or the journal of a "
+    "run "
+    "that was killed (FILE.part); linkperf lint FILE says what NCCL would misread in a run matrix, a shell file of exports or a "
+    "docker "
+    "line.\n"
+    "Exit: 0 good, 2 usage, 3 environment, 4 hang or crash, 6 wrong data (wins over all); 128+N on signal N.\n"
+    "LINKPERF_LOCK names variables (NAME or NAME=VALUE) that no variant may change.";
+static const char p2p_doc[] =
+    "The link between the GPUs, in full: every copy path between every pair, both ways, against line rate; latencies; what is true "
+    "of "
+    "peer access; and references through the host. Start one rank per GPU (mpirun -np 2 linkperf p2p), or linkperf p2p alone for "
+    "all "
+    "GPUs of this machine."
+    "\vExit: 0 good, 2 usage, 3 environment, 4 hang or crash, 6 wrong data (wins over all); 128+N on signal N.";
+
+struct parse {
+    struct lp_options *out;
+    struct lp_reason *why;
+    enum lp_status st;
+};
+
+/* Takes the value of one option; arg is NULL for a flag. */
+static enum lp_status take_value(const struct row *row, const char *arg, struct lp_options *out, struct lp_reason *why)
+{
+    static const char *const timings[] = {"graph", "pipelined", "isolated", NULL};
+    static const char *const placements[] = {"out", "in", NULL};
+    static const char *const devices[] = {"auto", "cuda", "host", NULL};
+    char *at = (char *)out + row->member, what[64];
+
+    snprintf(what, sizeof(what), "--%s", row->name);
+    switch (row->value) {
+    case SIZE:
+        return parse_bytes(arg, row->letter, (size_t *)(void *)at, why);
+    case COUNT:
+        return lp_parse_long(arg, row->min, row->max, (long *)(void *)at, why);
+    case FACTOR:
+        return parse_factor(what, arg, (double *)(void *)at, why);
+    case FLAG:
+        *(bool *)at = true;
+        return LP_OK;
+    case TEXT:
+        *(const char **)(void *)at = arg;
+        return LP_OK;
+    case NAMES:
+        return parse_names(row->name, arg, at, sizeof(out->only), why);
+    case DTYPE:
+        return lp_dtype_parse(arg, &out->dtype, why);
+    case REDOP:
+        return lp_redop_parse(arg, &out->redop, why);
+    case TIMINGS:
+        return parse_set(arg, row->name, timings, &out->timings, why);
+    case PLACEMENTS:
+        return parse_set(arg, row->name, placements, &out->placements, why);
+    case COLLECTIVES:
+        return parse_collectives(arg, out, why);
+    case DEVICE:
+        return parse_word(arg, row->name, devices, out->device, sizeof(out->device), why);
+    case BIND:
+        return parse_bind(arg, &out->keep_binding, why);
+    case VARIANT:
+        return add_variant(out, arg, why);
+    case HEADING:
+        break;
+    }
+    return LP_ERR_ARG;
+}
+
+static enum lp_status refuse_argument(const struct parse *parse, const char *arg)
+{
+    const char *program = parse->out->p2p ? "linkperf p2p" : "linkperf";
+
+    if (strchr(arg, '='))
+        return lp_because(parse->why, LP_ERR_ARG,
+                          "'%s' after the program does nothing to NCCL: export it, or use --variant 'name: %s'", arg, arg);
+    return lp_because(parse->why, LP_ERR_ARG, "unexpected argument '%s': see %s --help", arg, program);
+}
+
+static int key_of(size_t row)
+{
+    return rows[row].letter ? rows[row].letter : KEY_FIRST + (int)row;
+}
+
+static unsigned command_of(const struct lp_options *options)
+{
+    return options->p2p ? P2P : RUN;
 }
 
 static error_t take(int key, char *arg, struct argp_state *state)
 {
     struct parse *parse = state->input;
-    struct lp_options *out = parse->out;
+    const struct row *row = NULL;
     enum lp_status st = LP_OK;
 
-    switch (key) {
-    case 'b':
-    case 'e':
-    case 'i':
-        st = take_size(key, arg, out, parse->why);
-        break;
-    case 'f':
-        parse->factor_given = true; /* fall through */
-    case 'n':
-    case 'w':
-    case 'c':
-    case KEY_RANKS:
-        st = take_count(key, arg, out, parse->why);
-        break;
-    case 'd':
-    case 'o':
-    case KEY_TIMING:
-    case KEY_PLACE:
-    case KEY_COLL:
-    case KEY_DEVICE:
-    case KEY_BIND:
-        st = take_words(key, arg, out, parse->why);
-        break;
-    case KEY_INIT_TIMEOUT:
-        st = parse_factor("--init-timeout", arg, &out->init_timeout, parse->why);
-        break;
-    case KEY_TIMEOUT:
-        st = parse_factor("--timeout", arg, &out->cell_timeout, parse->why);
-        break;
-    case KEY_SLOWNESS:
-        st = parse_factor("--slowness", arg, &out->slowness, parse->why);
-        break;
-    case KEY_VARIANT:
-        st = add_variant(out, arg, parse->why);
-        break;
-    case KEY_ONLY:
-        st = take_names("--only", arg, out->only, sizeof(out->only), parse->why);
-        break;
-    case KEY_NO_LINT:
-        st = take_names("--no-lint", arg, out->no_lint, sizeof(out->no_lint), parse->why);
-        break;
-    case KEY_MATRIX:
-        out->matrix = arg;
-        break;
-    case KEY_NCCL:
-        out->nccl = arg;
-        break;
-    case KEY_WORKER:
-        out->worker = arg;
-        break;
-    case 'J':
-        out->result = arg;
-        break;
-    case KEY_LOG_DIR:
-        out->log_dir = arg;
-        break;
-    case KEY_LONG:
-        out->longer = true;
-        break;
-    case KEY_DRY_RUN:
-        out->dry_run = true;
-        break;
-    case KEY_NO_LINK:
-        out->no_link = true;
-        break;
-    case KEY_NO_COLL:
-        out->no_collectives = true;
-        break;
-    case ARGP_KEY_ARG:
-        st = lp_because(parse->why, LP_ERR_ARG,
-                        strchr(arg, '=') ? "'%s' after the program does nothing to NCCL: export it, or use --variant 'name: %s'"
-                                         : "unexpected argument '%s': see linkperf --help",
-                        arg, arg);
-        break;
-    default:
+    for (size_t i = 0; i < NROWS && !row; i++)
+        if (rows[i].value != HEADING && rows[i].commands & command_of(parse->out) && key_of(i) == key)
+            row = &rows[i];
+    if (row) {
+        parse->out->factor_given |= key == 'f';
+        st = take_value(row, arg, parse->out, parse->why);
+    } else if (key == ARGP_KEY_ARG) {
+        st = refuse_argument(parse, arg);
+    } else {
         return ARGP_ERR_UNKNOWN;
     }
     if (st == LP_OK || parse->st != LP_OK)
@@ -322,7 +330,7 @@ static enum lp_status check_together(const struct parse *parse)
     const struct lp_options *out = parse->out;
     char a[32], b[32];
 
-    if (out->step_bytes && parse->factor_given)
+    if (out->step_bytes && out->factor_given)
         return lp_because(parse->why, LP_ERR_ARG, "-f and -i contradict each other: give one");
     if (out->min_bytes && out->max_bytes && out->min_bytes > out->max_bytes)
         return lp_because(parse->why, LP_ERR_ARG, "-b %s is above -e %s", lp_format_size(out->min_bytes, a, sizeof(a)),
@@ -335,17 +343,32 @@ static enum lp_status check_together(const struct parse *parse)
     return LP_OK;
 }
 
-enum lp_status lp_options_parse(int argc, char **argv, struct lp_options *out, struct lp_reason *why)
+/* The rows of the command as argp wants them; options has room for one more than there are rows. */
+static void fill_table(unsigned command, struct argp_option *options)
 {
-    static const struct argp argp = {.options = table, .parser = take, .doc = doc};
-    const char *slowness = getenv("LINKPERF_SLOWNESS");
-    struct parse parse = {.out = out, .why = why};
-    error_t error;
+    int group = 0;
+    size_t n = 0;
 
+    for (size_t i = 0; i < NROWS; i++) {
+        if (!(rows[i].commands & command))
+            continue;
+        group += rows[i].value == HEADING;
+        if (rows[i].value == HEADING)
+            options[n++] = (struct argp_option){.doc = rows[i].name, .group = group};
+        else
+            options[n++] = (struct argp_option){rows[i].name, key_of(i), rows[i].arg, 0, rows[i].help, 0};
+    }
+    options[n] = (struct argp_option){0};
+}
+
+static void set_defaults(bool p2p, struct lp_options *out)
+{
     *out = (struct lp_options){
+        .p2p = p2p,
+        .no_collectives = p2p,
         .factor = 2,
-        .warmup = 5,
-        .checks = 3,
+        .warmup = p2p ? 0 : 5,
+        .checks = p2p ? 1 : 3,
         .timings = 1u << LP_GRAPH,
         .placements = 1u << LP_OUT_OF_PLACE | 1u << LP_IN_PLACE,
         .device = "auto",
@@ -353,10 +376,29 @@ enum lp_status lp_options_parse(int argc, char **argv, struct lp_options *out, s
         .cell_timeout = 10.0,
         .slowness = 1.0,
     };
+}
+
+enum lp_status lp_options_parse(int argc, char **argv, struct lp_options *out, struct lp_reason *why)
+{
+    bool p2p = argc > 1 && strcmp(argv[1], "p2p") == 0;
+    const char *slowness = getenv("LINKPERF_SLOWNESS");
+    struct parse parse = {.out = out, .why = why};
+    struct argp_option options[NROWS + 1];
+    struct argp argp = {.options = options, .parser = take, .doc = p2p ? p2p_doc : run_doc};
+    error_t error;
+
+    set_defaults(p2p, out);
+    fill_table(command_of(out), options);
     if (slowness && parse_factor("LINKPERF_SLOWNESS", slowness, &out->slowness, why) != LP_OK)
         return LP_ERR_ARG;
     argp_err_exit_status = 2;
-    error = argp_parse(&argp, argc, argv, 0, NULL, &parse);
+    if (p2p) { /* argp takes its first argument for the program's name */
+        argv[1] = (char *)"linkperf p2p";
+        error = argp_parse(&argp, argc - 1, argv + 1, 0, NULL, &parse);
+        argv[1] = (char *)"p2p";
+    } else {
+        error = argp_parse(&argp, argc, argv, 0, NULL, &parse);
+    }
     if (parse.st != LP_OK)
         return parse.st;
     if (error)

@@ -12,6 +12,7 @@ struct lp_options {
     size_t min_bytes, max_bytes; /* 0: the default of the device */
     size_t step_bytes;           /* 0: multiply by factor */
     long factor;
+    bool factor_given; /* -f was */
     /* cells */
     char collectives[256]; /* comma-separated names; "" is all */
     enum lp_dtype dtype;
@@ -19,6 +20,9 @@ struct lp_options {
     unsigned timings;           /* bit per enum lp_timing */
     unsigned placements;        /* bit per enum lp_placement */
     long iters, warmup, checks; /* iters 0: chosen per cell */
+    /* copies */
+    bool p2p;       /* `linkperf p2p`: only the link, in full */
+    bool all_pairs; /* curves and latencies for every pair */
     /* variants */
     const char *matrix;    /* path, or NULL for the built-in one */
     const char **variants; /* texts of --variant, in order; owned */
@@ -41,8 +45,8 @@ struct lp_options {
 };
 
 /*
- * Parses argv (argv[0] is the program). --help and --usage print and exit 0. LP_ERR_ARG with one line that names the value,
- * the accepted ones and the fix. Strings point into argv.
+ * Parses argv (argv[0] is the program; "p2p" as argv[1] is the sub-command of that name, which has options of its own). --help and
+ * --usage print and exit 0. LP_ERR_ARG with one line that names the value, the accepted ones and the fix. Strings point into argv.
  */
 enum lp_status lp_options_parse(int argc, char **argv, struct lp_options *out, struct lp_reason *why);
 

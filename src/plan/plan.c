@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "collectives/coll.h"
 #include "plan/matrix.h"
+#include "plan/plan_parts.h"
 #include "plan/sweep.h"
 
 #include <stdio.h>
@@ -15,11 +16,9 @@
 #define CREW_SECONDS_CUDA 3.0
 #define CREW_SECONDS_HOST 0.2
 
-#define LINK_BYTES_CUDA ((size_t)512 << 20) /* nvbandwidth's size: launch overhead and caches are below 1 % of it */
-#define LINK_BYTES_HOST ((size_t)16 << 20)
-#define MEMORY_SHARE    0.85 /* of a device's memory that arenas may take: context and library need the rest */
+#define MEMORY_SHARE 0.85 /* of a device's memory that arenas may take: context and library need the rest */
 
-static struct lp_planned *append(struct lp_planned_list *list)
+struct lp_planned *lp_planned_append(struct lp_planned_list *list)
 {
     struct lp_planned *grown = realloc(list->item, (list->n + 1) * sizeof(*grown));
 
@@ -30,7 +29,7 @@ static struct lp_planned *append(struct lp_planned_list *list)
     return &grown[list->n++];
 }
 
-static size_t least_memory(const struct lp_machine *machine)
+size_t lp_machine_least_memory(const struct lp_machine *machine)
 {
     size_t least = machine->rank[0].memory_bytes;
 
@@ -40,103 +39,9 @@ static size_t least_memory(const struct lp_machine *machine)
     return (size_t)((double)least * MEMORY_SHARE);
 }
 
-/* ---- copies ---- */
-
-static bool is_cuda(const struct lp_machine *machine)
+bool lp_machine_is_cuda(const struct lp_machine *machine)
 {
     return strcmp(machine->device, "cuda") == 0;
-}
-
-static struct lp_planned *add_copy(struct lp_copy_group *group, const struct lp_machine *machine, const char *path,
-                                   const char *pattern)
-{
-    struct lp_planned *planned = append(&group->copies);
-    struct lp_cell *cell = planned ? &planned->cell : NULL;
-
-    if (!cell)
-        return NULL;
-    *cell = (struct lp_cell){.kind = LP_COPY, .dtype = LP_FLOAT, .root = -1, .timing = LP_QUEUED, .warmup = 3, .checks = 1};
-    snprintf(cell->op, sizeof(cell->op), "%s", path);
-    snprintf(cell->library, sizeof(cell->library), "%s", machine->device);
-    snprintf(cell->buffers, sizeof(cell->buffers), "plain");
-    snprintf(cell->pattern, sizeof(cell->pattern), "%s", pattern);
-    snprintf(cell->processes, sizeof(cell->processes), "%s", group->one_worker ? "one" : "ipc");
-    cell->requested_bytes = cell->size_bytes = group->arena_bytes;
-    cell->count = group->arena_bytes / lp_dtype_size(LP_FLOAT);
-    return planned;
-}
-
-/* Every directed pair alone. */
-static enum lp_status add_pairs(struct lp_copy_group *group, const struct lp_machine *machine, const char *path)
-{
-    for (int src = 0; src < machine->nranks; src++)
-        for (int dst = 0; dst < machine->nranks; dst++) {
-            struct lp_planned *planned;
-
-            if (src == dst)
-                continue;
-            planned = add_copy(group, machine, path, "one_way");
-            if (!planned)
-                return LP_ERR_MEMORY;
-            planned->cell.nedges = 1;
-            planned->cell.edges[0] = (struct lp_edge){src, dst};
-            if (group->one_worker && (machine->rank[src].at_rank0 < 0 || machine->rank[dst].at_rank0 < 0))
-                snprintf(planned->skip, sizeof(planned->skip), "peer GPU not visible to this process (CUDA_VISIBLE_DEVICES)");
-        }
-    return LP_OK;
-}
-
-/* Every rank to the next at once: what NCCL's rings do, and so the baseline. */
-static enum lp_status add_ring(struct lp_copy_group *group, const struct lp_machine *machine, const char *path)
-{
-    struct lp_planned *planned = add_copy(group, machine, path, "ring");
-
-    if (!planned)
-        return LP_ERR_MEMORY;
-    planned->cell.nedges = machine->nranks;
-    for (int r = 0; r < machine->nranks; r++)
-        planned->cell.edges[r] = (struct lp_edge){r, (r + 1) % machine->nranks};
-    return LP_OK;
-}
-
-static struct lp_copy_group *add_group(struct lp_plan *plan, const char *name, bool one_worker, bool peer_access, size_t arena)
-{
-    struct lp_copy_group *group = &plan->group[plan->ngroups++];
-
-    *group = (struct lp_copy_group){.one_worker = one_worker, .peer_access = peer_access, .arena_bytes = arena};
-    snprintf(group->name, sizeof(group->name), "%s", name);
-    return group;
-}
-
-static enum lp_status plan_link(const struct lp_machine *machine, struct lp_plan *plan)
-{
-    size_t bytes = is_cuda(machine) ? LINK_BYTES_CUDA : LINK_BYTES_HOST;
-    struct lp_copy_group *group;
-    enum lp_status st;
-
-    while (2 * bytes > least_memory(machine) && bytes > ((size_t)1 << 20))
-        bytes /= 2;
-    if (machine->nranks < 2)
-        return LP_OK;
-    if (!is_cuda(machine)) {
-        group = add_group(plan, "link", false, false, bytes);
-        st = add_pairs(group, machine, "cpu_write");
-        if (st == LP_OK)
-            st = add_pairs(group, machine, "cpu_bounce");
-        return st == LP_OK ? add_ring(group, machine, "cpu_write") : st;
-    }
-    group = add_group(plan, "link-p2p-off", true, false, bytes);
-    st = add_pairs(group, machine, "ce_staged");
-    if (st != LP_OK)
-        return st;
-    group = add_group(plan, "link-p2p-on", true, true, bytes);
-    st = add_pairs(group, machine, "ce_write");
-    if (st == LP_OK)
-        st = add_pairs(group, machine, "sm_write");
-    if (st != LP_OK)
-        return st;
-    group = add_group(plan, "link-ring", false, false, bytes);
-    return add_ring(group, machine, "sm_write");
 }
 
 /* ---- collectives ---- */
@@ -144,8 +49,8 @@ static enum lp_status plan_link(const struct lp_machine *machine, struct lp_plan
 static enum lp_status add_cell(const struct lp_options *options, const struct lp_machine *machine, const struct lp_coll *coll,
                                enum lp_timing timing, enum lp_placement placement, size_t size, struct lp_plan *plan)
 {
-    struct lp_planned *planned = append(&plan->cells);
-    size_t limit = least_memory(machine) / 2;
+    struct lp_planned *planned = lp_planned_append(&plan->cells);
+    size_t limit = lp_machine_least_memory(machine) / 2;
     struct lp_shape shape;
     struct lp_cell *cell;
 
@@ -204,7 +109,8 @@ static enum lp_status plan_cells(const struct lp_options *options, const struct 
 
 static void skip_where_not_meant(struct lp_variant *variant, const struct lp_machine *machine)
 {
-    bool fits = variant->when == LP_WHEN_ALWAYS || (is_cuda(machine) && (variant->when == LP_WHEN_NVLINK) == machine->nvlink);
+    bool fits =
+        variant->when == LP_WHEN_ALWAYS || (lp_machine_is_cuda(machine) && (variant->when == LP_WHEN_NVLINK) == machine->nvlink);
 
     if (!fits && !variant->skip[0])
         snprintf(variant->skip, sizeof(variant->skip), "not applicable: for machines with %s",
@@ -296,7 +202,7 @@ static void estimate(const struct lp_options *options, struct lp_plan *plan)
     plan->need_bytes = 2 * plan->arena_bytes;
     plan->seconds = crew_seconds(plan); /* the survey */
     for (int g = 0; g < plan->ngroups; g++) {
-        plan->seconds += crew_seconds(plan) + CELL_SECONDS * (double)plan->group[g].copies.n;
+        plan->seconds += crew_seconds(plan) + lp_plan_copies_seconds(&plan->group[g].copies);
         if (2 * plan->group[g].arena_bytes > plan->need_bytes)
             plan->need_bytes = 2 * plan->group[g].arena_bytes;
     }
@@ -309,7 +215,7 @@ static enum lp_status plan_collectives(const struct lp_options *options, const s
 {
     size_t smallest = options->max_bytes && options->max_bytes < 8 ? options->max_bytes : 8;
     size_t min = options->min_bytes ? options->min_bytes : smallest, n = 0, *sizes = NULL;
-    size_t usual_max = is_cuda(machine) ? (size_t)256 << 20 : (size_t)16 << 20;
+    size_t usual_max = lp_machine_is_cuda(machine) ? (size_t)256 << 20 : (size_t)16 << 20;
     size_t max = options->max_bytes ? options->max_bytes : min > usual_max ? min : usual_max;
     enum lp_status st = plan_variants(options, machine, out, why);
 
@@ -332,7 +238,7 @@ enum lp_status lp_plan_make(const struct lp_options *options, const struct lp_ma
     snprintf(out->device, sizeof(out->device), "%s", machine->device);
     snprintf(out->library, sizeof(out->library), "%s", machine->library);
     if (!options->no_link)
-        st = plan_link(machine, out);
+        st = lp_plan_link(options, machine, out, why);
     if (st == LP_OK && !options->no_collectives)
         st = plan_collectives(options, machine, out, why);
     estimate(options, out);

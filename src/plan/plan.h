@@ -22,12 +22,12 @@ struct lp_planned_list {
 struct lp_copy_group {
     char name[LP_NAME_MAX]; /* for logs: "link-p2p-on" */
     bool one_worker;        /* one worker opens all GPUs; else one per rank, joined by IPC or shared memory */
-    bool peer_access;       /* enabled in the one worker */
     size_t arena_bytes;
     struct lp_planned_list copies;
 };
 
-#define LP_MAX_COPY_GROUPS 4
+#define LP_MAX_COPY_GROUPS 2
+#define LP_OUTLIERS_MAX    4 /* pairs that get curves of their own because they differ from others of their kind */
 
 struct lp_plan {
     int nranks;
@@ -51,6 +51,11 @@ bool lp_plan_has(const struct lp_variant *variant, const struct lp_options *opti
 enum lp_status lp_plan_make(const struct lp_options *options, const struct lp_machine *machine, struct lp_plan *out,
                             struct lp_reason *why);
 void lp_plan_release(struct lp_plan *plan);
+
+/* The curves and latencies of one pair, in the group of the plan, for a pair that turned out to differ. Free out->item.
+ * LP_ERR_MEMORY. */
+enum lp_status lp_plan_pair(const struct lp_options *options, const struct lp_machine *machine, const struct lp_copy_group *group,
+                            struct lp_edge pair, struct lp_planned_list *out);
 
 /* Estimated seconds of one variant. */
 double lp_plan_variant_seconds(const struct lp_plan *plan, const struct lp_options *options, const struct lp_variant *variant);

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "model/variant.h"
 #include "report/tables.h"
+#include "report/view_link_parts.h"
 #include "report/view_title.h"
 #include "report/view_words.h"
 
@@ -159,4 +160,5 @@ void lp_view_long(const struct lp_result *result, FILE *out, int width)
     else
         fprintf(out, "the long tables are missing here: out of memory\n");
     lp_grids_release(&grids);
+    lp_view_histograms(result, out);
 }

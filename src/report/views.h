@@ -9,7 +9,10 @@
 
 #include <stdio.h>
 
-/* Everything, in reading order; longer adds nccl-tests' columns. width: terminal columns, see report/term.h. */
+/*
+ * Everything, in reading order; longer adds nccl-tests' columns and the distribution of isolated copies. width: terminal columns,
+ * see report/term.h.
+ */
 void lp_view_all(const struct lp_result *result, bool longer, int width, FILE *out);
 
 /*

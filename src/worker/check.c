@@ -45,12 +45,26 @@ static enum lp_status settle(struct lp_op *op, struct lp_reason *why)
     return st;
 }
 
+/* Where the operation works on other memory than the inputs and outputs. */
+static enum lp_status load_slot(struct lp_op *op, size_t slot, struct lp_reason *why)
+{
+    return op->load ? op->load(op, slot, why) : LP_OK;
+}
+
+static enum lp_status judge_op(struct lp_op *op, struct lp_check *out, struct lp_reason *why)
+{
+    memset(out, 0, sizeof(*out));
+    return op->judge(op, &out->wrong_elements, why);
+}
+
 static enum lp_status verify_slot(struct lp_op *op, size_t slot, uint32_t iteration, struct lp_check *out, struct lp_reason *why)
 {
     struct lp_pattern pattern = pattern_of(op, iteration);
-    enum lp_status st = LP_OK;
+    enum lp_status st = op->unload ? op->unload(op, slot, why) : LP_OK;
 
     memset(out, 0, sizeof(*out));
+    if (st == LP_OK && op->judge)
+        return judge_op(op, out, why);
     for (int i = 0; i < op->noutputs && st == LP_OK; i++) {
         struct lp_output *output = &op->output[i];
         struct lp_mismatch found = {0};
@@ -83,6 +97,8 @@ enum lp_status lp_check_once(struct lp_bench *bench, uint32_t iteration, struct 
         st = fill_slot(op, slot, iteration, why);
     if (st == LP_OK)
         st = settle(op, why);
+    if (st == LP_OK)
+        st = load_slot(op, slot, why);
     if (st != LP_OK)
         return st;
     barrier(bench); /* a peer may write into outputs that are poisoned here */
@@ -107,6 +123,8 @@ enum lp_status lp_check_prepare(struct lp_bench *bench, uint32_t iteration, stru
     }
     if (st == LP_OK)
         st = settle(op, why);
+    for (size_t slot = 0; slot < op->slots && st == LP_OK; slot++)
+        st = load_slot(op, slot, why);
     if (st == LP_OK)
         barrier(bench);
     return st;

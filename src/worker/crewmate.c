@@ -1,6 +1,8 @@
 /* Opening and closing what a worker works with. What is then measured on it is bench's. */
 #include "worker/crewmate.h"
 
+#include "machine/cpus.h"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -105,6 +107,49 @@ void lp_crewmate_enable_peers(struct lp_crewmate *mate)
                 enable_pair(mate, &mate->station[i], &mate->station[k]);
 }
 
+static void free_host(struct lp_crewmate *mate, struct lp_host_memory *host)
+{
+    if (host->buffer.ptr)
+        mate->ops->host_free(host->near->device, &host->buffer);
+    *host = (struct lp_host_memory){.near = NULL};
+}
+
+/* Memory lies where the thread that touches it first runs; where the GPU's CPUs are not known it is all the same. */
+static enum lp_status alloc_near(struct lp_crewmate *mate, struct lp_station *station, bool pinned, size_t bytes,
+                                 struct lp_host_memory *host, struct lp_reason *why)
+{
+    char before[LP_CPUS_MAX], near[LP_CPUS_MAX], both[LP_CPUS_MAX] = "";
+    struct lp_device_info info = {.pci = ""};
+    enum lp_status st;
+
+    lp_cpus_of_process(0, before, sizeof(before));
+    if (mate->ops->describe(station->index, &info, NULL) == LP_OK && info.pci[0])
+        lp_cpus_common(lp_cpus_of_pci(info.pci, near, sizeof(near)), before, both, sizeof(both));
+    if (both[0])
+        lp_cpus_apply(both);
+    st = mate->ops->host_alloc(station->device, bytes, pinned, &host->buffer, why);
+    if (both[0])
+        lp_cpus_apply(before);
+    host->near = station;
+    return st;
+}
+
+struct lp_buffer *lp_crewmate_host_buffer(struct lp_crewmate *mate, struct lp_station *station, bool pinned, int which,
+                                          size_t bytes, struct lp_reason *why)
+{
+    struct lp_host_memory *host;
+
+    if (!mate->ops->host_alloc || which < 0 || which >= LP_MAX_HOST_BUFFERS) {
+        lp_because(why, LP_ERR_ARG, "%s has no host memory number %d", mate->ops->name, which);
+        return NULL;
+    }
+    host = &mate->host[pinned][which];
+    if (host->buffer.bytes >= bytes && host->near == station)
+        return &host->buffer;
+    free_host(mate, host);
+    return alloc_near(mate, station, pinned, bytes, host, why) == LP_OK ? &host->buffer : NULL;
+}
+
 enum lp_status lp_crewmate_add_gate(struct lp_crewmate *mate, struct lp_reason *why)
 {
     return mate->ops->gate_create ? mate->ops->gate_create(mate->station[0].device, &mate->gate, why) : LP_OK;
@@ -165,6 +210,10 @@ void lp_crewmate_release(struct lp_crewmate *mate)
         mate->library->comm_destroy(mate->comm);
     if (mate->gate)
         mate->ops->gate_free(mate->gate);
+    for (int i = 0; i < LP_MAX_HOST_BUFFERS; i++) {
+        free_host(mate, &mate->host[0][i]);
+        free_host(mate, &mate->host[1][i]);
+    }
     if (mate->nstations > 0) {
         drop_imports(mate, mate->peer_send);
         drop_imports(mate, mate->peer_recv);

@@ -16,6 +16,14 @@ struct lp_station { /* one opened device with its memory */
     struct lp_buffer send, recv, bounce;
 };
 
+#define LP_MAX_HOST_BUFFERS 4
+
+/* Host memory for copies to and from GPUs, kept from cell to cell: getting and pinning it takes longer than copying it. */
+struct lp_host_memory {
+    struct lp_buffer buffer;
+    struct lp_station *near; /* whose device allocated it, on a CPU near it */
+};
+
 struct lp_crewmate {
     int rank, nranks; /* of the communicator; nranks is 1 in a crew of one worker that holds all GPUs */
     const struct lp_device_ops *ops;
@@ -28,10 +36,11 @@ struct lp_crewmate {
     size_t arena_bytes, bounce_bytes;
     /* other workers' memory, by rank; own entries are own buffers; ptr NULL where it was not mapped */
     struct lp_buffer peer_send[LP_MAX_RANKS], peer_recv[LP_MAX_RANKS], peer_bounce[LP_MAX_RANKS];
-    bool peer_access;                                  /* was enabled between the stations, as far as the driver let it */
-    char access_error[LP_MAX_RANKS][LP_MAX_RANKS][64]; /* by station: why `from` cannot reach `to`; "" when it can */
-    struct lp_gate *gate;                              /* NULL on devices that have none */
-    struct lp_buffer meeting;                          /* a few elements for the untimed operation before a block */
+    bool peer_access;                                   /* was enabled between the stations, as far as the driver let it */
+    char access_error[LP_MAX_RANKS][LP_MAX_RANKS][160]; /* by rank: why `from` cannot reach `to`; "" when it can */
+    struct lp_gate *gate;                               /* NULL on devices that have none */
+    struct lp_buffer meeting;                           /* a few elements for the untimed operation before a block */
+    struct lp_host_memory host[2][LP_MAX_HOST_BUFFERS]; /* pageable, pinned */
 };
 
 /* The station that holds rank's data in this worker, or NULL. */
@@ -51,6 +60,13 @@ size_t lp_crewmate_free_bytes(struct lp_crewmate *mate);
 
 /* Enables peer access between all stations; a pair that cannot has its reason in access_error. */
 void lp_crewmate_enable_peers(struct lp_crewmate *mate);
+
+/*
+ * Host memory number `which` of that sort, of at least so many bytes, allocated near the station's GPU. It stays the crewmate's,
+ * and the same one is given again. NULL with a reason: there is none to be had, or the device has no such memory.
+ */
+struct lp_buffer *lp_crewmate_host_buffer(struct lp_crewmate *mate, struct lp_station *station, bool pinned, int which,
+                                          size_t bytes, struct lp_reason *why);
 
 /* Makes the gate, on devices that have one. */
 enum lp_status lp_crewmate_add_gate(struct lp_crewmate *mate, struct lp_reason *why);

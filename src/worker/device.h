@@ -65,6 +65,10 @@ struct lp_device_ops {
                                     struct lp_reason *why);
     void (*drop_import)(struct lp_device *device, struct lp_buffer *buffer);
 
+    /* Host memory for copies to and from the device: pinned, which its copy engines reach, or plain (pageable), already touched. */
+    enum lp_status (*host_alloc)(struct lp_device *device, size_t bytes, bool pinned, struct lp_buffer *out, struct lp_reason *why);
+    void (*host_free)(struct lp_device *device, struct lp_buffer *buffer);
+
     /* May kernels and copies of device `index` reach the memory of `peer` directly? The driver's word, nothing tried. */
     enum lp_status (*can_access)(int index, int peer, bool *yes, struct lp_reason *why);
     enum lp_status (*enable_access)(struct lp_device *device, int peer, struct lp_reason *why);
@@ -74,6 +78,10 @@ struct lp_device_ops {
                            struct lp_pattern pattern, int rank, struct lp_reason *why);
     /* Bytes that no right result holds. */
     enum lp_status (*poison)(struct lp_device *device, struct lp_stream *stream, void *ptr, size_t bytes, struct lp_reason *why);
+    /* Zeros; and a few bytes of the device's memory, which it waits for. */
+    enum lp_status (*clear)(struct lp_device *device, struct lp_stream *stream, void *ptr, size_t bytes, struct lp_reason *why);
+    enum lp_status (*peek)(struct lp_device *device, struct lp_stream *stream, const void *ptr, size_t bytes, void *out,
+                           struct lp_reason *why);
     /* Compares every element of the segments; adds to *found (and keeps its first offset if that is smaller). Waits. */
     enum lp_status (*verify)(struct lp_device *device, struct lp_stream *stream, const void *ptr, enum lp_dtype dtype,
                              struct lp_pattern pattern, const struct lp_segment *segments, size_t nsegments,
@@ -83,8 +91,12 @@ struct lp_device_ops {
     void (*stream_free)(struct lp_stream *stream);
     enum lp_status (*stream_sync)(struct lp_stream *stream, struct lp_reason *why);
     enum lp_status (*mark_create)(struct lp_device *device, struct lp_event_mark **out, struct lp_reason *why);
+    /* For stream_wait only, and quicker in it: no time can be read from it. */
+    enum lp_status (*order_mark_create)(struct lp_device *device, struct lp_event_mark **out, struct lp_reason *why);
     void (*mark_free)(struct lp_event_mark *mark);
     enum lp_status (*mark_record)(struct lp_event_mark *mark, struct lp_stream *stream, struct lp_reason *why);
+    /* What is queued on the stream from now on waits for the mark as it was last recorded, on whichever device that was. */
+    enum lp_status (*stream_wait)(struct lp_stream *stream, struct lp_event_mark *mark, struct lp_reason *why);
     /* Both marks must have been reached. */
     enum lp_status (*mark_elapsed)(struct lp_event_mark *start, struct lp_event_mark *stop, double *us, struct lp_reason *why);
 
@@ -100,6 +112,30 @@ struct lp_device_ops {
     /* dst = src by a kernel of this device that stores 16 bytes a thread. Needs 16-byte alignment. */
     enum lp_status (*kernel_copy)(struct lp_device *device, struct lp_stream *stream, void *dst, const void *src, size_t bytes,
                                   struct lp_reason *why);
+
+    /* dst = src by the call that programs use who know nothing of streams; it has arrived when this returns. */
+    enum lp_status (*copy_plain)(struct lp_device *device, struct lp_buffer dst, size_t dst_off, struct lp_buffer src,
+                                 size_t src_off, size_t bytes, struct lp_reason *why);
+
+    /*
+     * A list of pointers through `bytes` of memory at `list`, which this device reaches, a cache line apart and round in a
+     * ring; and one thread that follows `steps` of them from the start. Where it came to is written to *end, on this device.
+     * which: number of the operation; other ones run on other processors. The list is only good for the device that made it.
+     */
+    enum lp_status (*chase_make)(struct lp_device *device, struct lp_stream *stream, void *list, size_t bytes,
+                                 struct lp_reason *why);
+    enum lp_status (*chase)(struct lp_device *device, struct lp_stream *stream, const void *list, unsigned steps, unsigned which,
+                            void *end, struct lp_reason *why);
+    /* The pointer that a chase of so many steps ends at. */
+    const void *(*chase_end)(const void *list, size_t bytes, unsigned steps);
+
+    /*
+     * One side of an exchange of flags: `rounds` times it writes the next number after `value` to *theirs and waits for it in
+     * *mine; the side that is not first waits before it writes. Two words of 32 bits, in the memory of the two sides. A
+     * side that waits in vain for seconds fails.
+     */
+    enum lp_status (*exchange)(struct lp_device *device, struct lp_stream *stream, void *mine, void *theirs, uint32_t value,
+                               unsigned rounds, bool first, struct lp_reason *why);
 
     /*
      * A gate holds any number of streams (of several devices of this process) until it is opened, so that what is queued

@@ -220,7 +220,7 @@ static enum lp_status stream_sync(struct lp_stream *stream, struct lp_reason *wh
     return lp_cuda_check(cudaStreamSynchronize(stream->stream), why, "cudaStreamSynchronize on GPU %d", stream->device->index);
 }
 
-static enum lp_status mark_create(struct lp_device *device, struct lp_event_mark **out, struct lp_reason *why)
+static enum lp_status make_mark(struct lp_device *device, unsigned flags, struct lp_event_mark **out, struct lp_reason *why)
 {
     struct lp_event_mark *mark = calloc(1, sizeof(*mark));
     enum lp_status st;
@@ -230,12 +230,22 @@ static enum lp_status mark_create(struct lp_device *device, struct lp_event_mark
         return lp_because(why, LP_ERR_MEMORY, "no host memory for an event");
     st = lp_cuda_select(device, why);
     if (st == LP_OK)
-        st = lp_cuda_check(cudaEventCreate(&mark->event), why, "cudaEventCreate on GPU %d", device->index);
+        st = lp_cuda_check(cudaEventCreateWithFlags(&mark->event, flags), why, "cudaEventCreate on GPU %d", device->index);
     if (st == LP_OK)
         *out = mark;
     else
         free(mark);
     return st;
+}
+
+static enum lp_status mark_create(struct lp_device *device, struct lp_event_mark **out, struct lp_reason *why)
+{
+    return make_mark(device, cudaEventDefault, out, why);
+}
+
+static enum lp_status order_mark_create(struct lp_device *device, struct lp_event_mark **out, struct lp_reason *why)
+{
+    return make_mark(device, cudaEventDisableTiming, out, why);
 }
 
 static void mark_free(struct lp_event_mark *mark)
@@ -259,6 +269,12 @@ static enum lp_status mark_elapsed(struct lp_event_mark *start, struct lp_event_
     if (st == LP_OK)
         *us = 1e3 * (double)ms;
     return st;
+}
+
+static enum lp_status stream_wait(struct lp_stream *stream, struct lp_event_mark *mark, struct lp_reason *why)
+{
+    return lp_cuda_check(cudaStreamWaitEvent(stream->stream, mark->event, 0), why, "cudaStreamWaitEvent on GPU %d",
+                         stream->device->index);
 }
 
 /* Thread-local: a call that no capture may hold, made by another thread (NCCL has some), must not spoil this one. */
@@ -341,17 +357,23 @@ const struct lp_device_ops lp_device_cuda = {
     .export_buffer = lp_cuda_export,
     .import_buffer = lp_cuda_import,
     .drop_import = lp_cuda_drop_import,
+    .host_alloc = lp_cuda_host_alloc,
+    .host_free = lp_cuda_host_free,
     .can_access = lp_cuda_can_access,
     .enable_access = lp_cuda_enable_access,
     .fill = lp_cuda_fill,
     .poison = lp_cuda_poison,
+    .clear = lp_cuda_clear,
+    .peek = lp_cuda_peek,
     .verify = lp_cuda_verify,
     .stream_create = stream_create,
     .stream_free = stream_free,
     .stream_sync = stream_sync,
     .mark_create = mark_create,
+    .order_mark_create = order_mark_create,
     .mark_free = mark_free,
     .mark_record = mark_record,
+    .stream_wait = stream_wait,
     .mark_elapsed = mark_elapsed,
     .capture_begin = capture_begin,
     .capture_end = capture_end,
@@ -359,6 +381,11 @@ const struct lp_device_ops lp_device_cuda = {
     .graph_free = graph_free,
     .copy = lp_cuda_copy,
     .kernel_copy = lp_cuda_kernel_copy,
+    .copy_plain = lp_cuda_copy_plain,
+    .chase_make = lp_cuda_chase_make,
+    .chase = lp_cuda_chase,
+    .chase_end = lp_cuda_chase_end,
+    .exchange = lp_cuda_exchange,
     .gate_create = lp_cuda_gate_create,
     .gate_free = lp_cuda_gate_free,
     .gate_close = lp_cuda_gate_close,

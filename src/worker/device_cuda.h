@@ -39,6 +39,11 @@ enum lp_status lp_cuda_can_access(int index, int peer, bool *yes, struct lp_reas
 enum lp_status lp_cuda_enable_access(struct lp_device *device, int peer, struct lp_reason *why);
 enum lp_status lp_cuda_copy(struct lp_device *device, struct lp_stream *stream, struct lp_buffer dst, size_t dst_off,
                             struct lp_buffer src, size_t src_off, size_t bytes, struct lp_reason *why);
+enum lp_status lp_cuda_copy_plain(struct lp_device *device, struct lp_buffer dst, size_t dst_off, struct lp_buffer src,
+                                  size_t src_off, size_t bytes, struct lp_reason *why);
+enum lp_status lp_cuda_host_alloc(struct lp_device *device, size_t bytes, bool pinned, struct lp_buffer *out,
+                                  struct lp_reason *why);
+void lp_cuda_host_free(struct lp_device *device, struct lp_buffer *buffer);
 enum lp_status lp_cuda_memory(struct lp_device *device, size_t *free_bytes, size_t *total_bytes, struct lp_reason *why);
 
 /* device_cuda_data.c: everything our own kernels do to data */
@@ -52,6 +57,19 @@ enum lp_status lp_cuda_verify(struct lp_device *device, struct lp_stream *stream
                               struct lp_mismatch *found, struct lp_reason *why);
 enum lp_status lp_cuda_kernel_copy(struct lp_device *device, struct lp_stream *stream, void *dst, const void *src, size_t bytes,
                                    struct lp_reason *why);
+
+enum lp_status lp_cuda_clear(struct lp_device *device, struct lp_stream *stream, void *ptr, size_t bytes, struct lp_reason *why);
+enum lp_status lp_cuda_peek(struct lp_device *device, struct lp_stream *stream, const void *ptr, size_t bytes, void *out,
+                            struct lp_reason *why);
+
+/* device_cuda_latency.c */
+enum lp_status lp_cuda_chase_make(struct lp_device *device, struct lp_stream *stream, void *list, size_t bytes,
+                                  struct lp_reason *why);
+enum lp_status lp_cuda_chase(struct lp_device *device, struct lp_stream *stream, const void *list, unsigned steps, unsigned which,
+                             void *end, struct lp_reason *why);
+const void *lp_cuda_chase_end(const void *list, size_t bytes, unsigned steps);
+enum lp_status lp_cuda_exchange(struct lp_device *device, struct lp_stream *stream, void *mine, void *theirs, uint32_t value,
+                                unsigned rounds, bool first, struct lp_reason *why);
 
 /* device_cuda_gate.c */
 enum lp_status lp_cuda_gate_create(struct lp_device *device, struct lp_gate **out, struct lp_reason *why);

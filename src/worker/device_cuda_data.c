@@ -113,3 +113,24 @@ enum lp_status lp_cuda_kernel_copy(struct lp_device *device, struct lp_stream *s
                            bytes, device->index);
     return st;
 }
+
+enum lp_status lp_cuda_clear(struct lp_device *device, struct lp_stream *stream, void *ptr, size_t bytes, struct lp_reason *why)
+{
+    enum lp_status st = lp_cuda_select(device, why);
+
+    if (st == LP_OK)
+        st = lp_cuda_check(cudaMemsetAsync(ptr, 0, bytes, stream->stream), why, "cudaMemsetAsync(%zu bytes) on GPU %d", bytes,
+                           device->index);
+    return st;
+}
+
+enum lp_status lp_cuda_peek(struct lp_device *device, struct lp_stream *stream, const void *ptr, size_t bytes, void *out,
+                            struct lp_reason *why)
+{
+    enum lp_status st = lp_cuda_select(device, why);
+
+    if (st == LP_OK)
+        st = lp_cuda_check(cudaMemcpyAsync(out, ptr, bytes, cudaMemcpyDeviceToHost, stream->stream), why,
+                           "reading %zu bytes of GPU %d", bytes, device->index);
+    return st == LP_OK ? lp_cuda_check(cudaStreamSynchronize(stream->stream), why, "reading GPU %d", device->index) : st;
+}

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -183,4 +184,46 @@ enum lp_status lp_cuda_copy(struct lp_device *device, struct lp_stream *stream, 
                              "cudaMemcpyPeerAsync(%zu bytes) from GPU %d to %d", bytes, src.device, dst.device);
     return lp_cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream->stream), why,
                          "cudaMemcpyAsync(%zu bytes) on GPU %d", bytes, device->index);
+}
+
+/* The legacy stream's copies between GPUs may still be under way when cudaMemcpy returns. */
+enum lp_status lp_cuda_copy_plain(struct lp_device *device, struct lp_buffer dst, size_t dst_off, struct lp_buffer src,
+                                  size_t src_off, size_t bytes, struct lp_reason *why)
+{
+    enum lp_status st = lp_cuda_select(device, why);
+
+    if (st == LP_OK)
+        st = lp_cuda_check(cudaMemcpy((char *)dst.ptr + dst_off, (const char *)src.ptr + src_off, bytes, cudaMemcpyDefault), why,
+                           "cudaMemcpy(%zu bytes) on GPU %d", bytes, device->index);
+    return st == LP_OK ? lp_cuda_check(cudaStreamSynchronize(cudaStreamLegacy), why, "cudaStreamSynchronize after cudaMemcpy") : st;
+}
+
+/* Pinned for all GPUs (portable). Plain memory is touched here, or the first copy would pay for its pages. */
+enum lp_status lp_cuda_host_alloc(struct lp_device *device, size_t bytes, bool pinned, struct lp_buffer *out, struct lp_reason *why)
+{
+    enum lp_status st = lp_cuda_select(device, why);
+    void *ptr = NULL;
+
+    *out = (struct lp_buffer){.device = -1};
+    if (st == LP_OK && pinned)
+        st = lp_cuda_check(cudaHostAlloc(&ptr, bytes, cudaHostAllocPortable), why, "cudaHostAlloc(%zu bytes)", bytes);
+    if (st == LP_OK && !pinned) {
+        ptr = aligned_alloc(BLOCK, (bytes + BLOCK - 1) / BLOCK * BLOCK);
+        if (!ptr)
+            return lp_because(why, LP_ERR_MEMORY, "no host memory for %zu bytes", bytes);
+        memset(ptr, 0, bytes);
+    }
+    if (st == LP_OK)
+        *out = (struct lp_buffer){.ptr = ptr, .bytes = bytes, .device = -1, .owner = pinned ? ptr : NULL};
+    return st;
+}
+
+void lp_cuda_host_free(struct lp_device *device, struct lp_buffer *buffer)
+{
+    (void)device;
+    if (buffer->owner)
+        lp_cuda_forget(cudaFreeHost(buffer->owner));
+    else
+        free(buffer->ptr);
+    memset(buffer, 0, sizeof(*buffer));
 }

@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,6 +169,65 @@ static enum lp_status host_poison(struct lp_device *device, struct lp_stream *st
     return lp_host_stream_submit(stream, run_poison, &poison, sizeof(poison), why);
 }
 
+static enum lp_status run_clear(const void *args, struct lp_reason *why)
+{
+    const struct bytes_args *clear = args;
+
+    (void)why;
+    memset(clear->dst, 0, clear->bytes);
+    return LP_OK;
+}
+
+static enum lp_status host_clear(struct lp_device *device, struct lp_stream *stream, void *ptr, size_t bytes, struct lp_reason *why)
+{
+    struct bytes_args clear = {.dst = ptr, .bytes = bytes};
+
+    (void)device;
+    return lp_host_stream_submit(stream, run_clear, &clear, sizeof(clear), why);
+}
+
+static enum lp_status host_peek(struct lp_device *device, struct lp_stream *stream, const void *ptr, size_t bytes, void *out,
+                                struct lp_reason *why)
+{
+    (void)device;
+    (void)stream;
+    (void)why;
+    memcpy(out, ptr, bytes);
+    return LP_OK;
+}
+
+struct exchange_args {
+    uint32_t *mine, *theirs, value;
+    unsigned rounds;
+    bool first;
+};
+
+/* Yields while it waits: the other side may need this CPU. How long that may take is the controller's to say. */
+static enum lp_status run_exchange(const void *args, struct lp_reason *why)
+{
+    const struct exchange_args *side = args;
+
+    (void)why;
+    for (uint32_t i = 1; i <= side->rounds; i++) {
+        if (side->first)
+            __atomic_store_n(side->theirs, side->value + i, __ATOMIC_RELEASE);
+        while (__atomic_load_n(side->mine, __ATOMIC_ACQUIRE) != side->value + i)
+            sched_yield();
+        if (!side->first)
+            __atomic_store_n(side->theirs, side->value + i, __ATOMIC_RELEASE);
+    }
+    return LP_OK;
+}
+
+static enum lp_status host_exchange(struct lp_device *device, struct lp_stream *stream, void *mine, void *theirs, uint32_t value,
+                                    unsigned rounds, bool first, struct lp_reason *why)
+{
+    struct exchange_args side = {.mine = mine, .theirs = theirs, .value = value, .rounds = rounds, .first = first};
+
+    (void)device;
+    return lp_host_stream_submit(stream, run_exchange, &side, sizeof(side), why);
+}
+
 static enum lp_status host_verify(struct lp_device *device, struct lp_stream *stream, const void *ptr, enum lp_dtype dtype,
                                   struct lp_pattern pattern, const struct lp_segment *segments, size_t nsegments,
                                   struct lp_mismatch *found, struct lp_reason *why)
@@ -272,6 +332,8 @@ const struct lp_device_ops lp_device_host = {
     .enable_access = host_enable_access,
     .fill = host_fill,
     .poison = host_poison,
+    .clear = host_clear,
+    .peek = host_peek,
     .verify = host_verify,
     .stream_create = lp_host_stream_create,
     .stream_free = lp_host_stream_free,
@@ -285,5 +347,6 @@ const struct lp_device_ops lp_device_host = {
     .graph_launch = lp_host_graph_launch,
     .graph_free = lp_host_graph_free,
     .copy = host_copy,
+    .exchange = host_exchange,
     .memory = host_memory,
 };

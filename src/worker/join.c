@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "worker/see.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* What must be alike on all ranks: the environment as this process has it, library and driver. */
@@ -116,8 +117,6 @@ enum lp_status lp_join_offer(struct lp_crewmate *mate, struct lp_channel *channe
     mate->nranks = (int)lp_json_int(request, "nranks", 1);
     if (st == LP_OK)
         st = open_stations(mate, json_array_get(json_object_get(request, "stations"), (size_t)rank), why);
-    if (st == LP_OK && lp_json_bool(request, "peer_access", false))
-        lp_crewmate_enable_peers(mate);
     if (st == LP_OK && lp_json_bool(request, "gate", false))
         st = lp_crewmate_add_gate(mate, why);
     if (st == LP_OK)
@@ -145,7 +144,7 @@ enum lp_status lp_join_arena(struct lp_crewmate *mate, struct lp_channel *channe
     return st;
 }
 
-/* Maps one kind of memory of one other worker; a GPU that cannot be mapped leaves ptr NULL and its reason with the pair. */
+/* Maps one kind of memory of one other worker. */
 static enum lp_status map_one(struct lp_crewmate *mate, int rank, const json_t *blob, const char *name, struct lp_buffer *out,
                               struct lp_reason *why)
 {
@@ -163,21 +162,44 @@ static enum lp_status map_one(struct lp_crewmate *mate, int rank, const json_t *
     return mate->ops->import_buffer(mate->station[0].device, handle, bytes, out, why);
 }
 
+/* All three of another worker. */
+static enum lp_status map_peer(struct lp_crewmate *mate, int rank, const json_t *blob, struct lp_reason *why)
+{
+    enum lp_status st = map_one(mate, rank, blob, "send", &mate->peer_send[rank], why);
+
+    if (st == LP_OK)
+        st = map_one(mate, rank, blob, "recv", &mate->peer_recv[rank], why);
+    if (st == LP_OK)
+        st = map_one(mate, rank, blob, "bounce", &mate->peer_bounce[rank], why);
+    return st;
+}
+
+/* In a crew for copies a GPU that cannot be reached costs its own copies; a library needs all. */
 static enum lp_status map_peers(struct lp_crewmate *mate, struct lp_channel *channel, const json_t *blobs, struct lp_reason *why)
 {
     enum lp_status st = LP_OK;
 
     lp_channel_at(channel, "map peers");
     for (size_t r = 0; r < json_array_size(blobs) && st == LP_OK; r++) {
-        const json_t *blob = json_array_get(blobs, r);
-
-        st = map_one(mate, (int)r, blob, "send", &mate->peer_send[r], why);
-        if (st == LP_OK)
-            st = map_one(mate, (int)r, blob, "recv", &mate->peer_recv[r], why);
-        if (st == LP_OK)
-            st = map_one(mate, (int)r, blob, "bounce", &mate->peer_bounce[r], why);
+        st = map_peer(mate, (int)r, json_array_get(blobs, r), why);
+        if (st != LP_OK && !mate->library) {
+            snprintf(mate->access_error[mate->rank][r], sizeof(mate->access_error[0][0]), "%.150s", why->text);
+            st = LP_OK;
+        }
     }
     return st;
+}
+
+/* [[from, to, words], ...]: which GPUs of this worker cannot reach which. */
+static json_t *access_errors(const struct lp_crewmate *mate)
+{
+    json_t *errors = json_array();
+
+    for (int from = 0; from < LP_MAX_RANKS; from++)
+        for (int to = 0; to < LP_MAX_RANKS; to++)
+            if (mate->access_error[from][to][0])
+                json_array_append_new(errors, json_pack("[i, i, o]", from, to, lp_json_text(mate->access_error[from][to])));
+    return errors;
 }
 
 enum lp_status lp_join_open(struct lp_crewmate *mate, struct lp_channel *channel, int rank, const json_t *request, json_t *reply,
@@ -194,10 +216,22 @@ enum lp_status lp_join_open(struct lp_crewmate *mate, struct lp_channel *channel
         st = lp_page_open(page, &mate->page, why);
     if (st == LP_OK)
         st = map_peers(mate, channel, blobs, why);
+    if (st == LP_OK && !mate->library)
+        json_object_set_new(reply, "errors", access_errors(mate));
     if (st == LP_OK && mate->library) {
         lp_channel_at(channel, "init communicator");
         st = lp_crewmate_add_communicator(mate, lp_json_str(first, "comm_id", ""), why);
     }
     note_free(mate, reply); /* the communicator has taken its share now */
     return st;
+}
+
+enum lp_status lp_join_peers(struct lp_crewmate *mate, struct lp_channel *channel, json_t *reply, struct lp_reason *why)
+{
+    lp_channel_at(channel, "enable peer access");
+    if (mate->nstations == 0)
+        return lp_because(why, LP_ERR_ARG, "'peers' before 'offer'");
+    lp_crewmate_enable_peers(mate);
+    json_object_set_new(reply, "errors", access_errors(mate));
+    return LP_OK;
 }

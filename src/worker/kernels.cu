@@ -148,6 +148,44 @@ static __global__ void hold(struct lp_gate_page *page, uint32_t ticket, uint64_t
         }
 }
 
+static __global__ void chase_make(char *list, uint64_t bytes)
+{
+    const uint64_t lines = bytes / LP_CHASE_LINE;
+
+    for (uint64_t i = thread_number(); i < lines; i += thread_count())
+        *(void **)(list + i * LP_CHASE_LINE) = list + (i + 1) % lines * LP_CHASE_LINE;
+}
+
+/* Unrolled a little: the loop's own instructions are hidden behind the loads anyway. */
+static __global__ void chase(const void *list, uint32_t steps, uint32_t which, void **end)
+{
+    const void *at = list;
+
+    if (blockIdx.x != which)
+        return;
+#pragma unroll 4
+    for (uint32_t i = 0; i < steps; i++)
+        at = *(void *const *)at;
+    *end = (void *)at;
+}
+
+/* Only words are exchanged, so nothing has to be ordered around them. */
+static __global__ void exchange(volatile uint32_t *mine, volatile uint32_t *theirs, uint32_t value, uint32_t rounds, int32_t first,
+                                uint64_t limit_ns)
+{
+    const uint64_t start_ns = now_ns();
+
+    for (uint32_t i = 1; i <= rounds; i++) {
+        if (first)
+            *theirs = value + i;
+        for (uint32_t polls = 0; *mine != value + i; polls++)
+            if (polls % 4096 == 4095 && now_ns() - start_ns > limit_ns)
+                __trap();
+        if (!first)
+            *theirs = value + i;
+    }
+}
+
 /* By enum lp_dtype. The element type is not in the signature, so that one table serves. */
 static void (*const fill_kernels[LP_NDTYPES])(void *, uint64_t, struct lp_pattern, int32_t) = {
     fill<LP_FLOAT>, fill<LP_DOUBLE>, fill<LP_INT32>, fill<LP_HALF>, fill<LP_BFLOAT16>,
@@ -196,6 +234,22 @@ cudaError_t lp_kernel_copy(void *dst, const void *src, size_t bytes, int sms, cu
     return launch(copy, blocks_for(bytes / sizeof(uint4), COPY_THREADS, (unsigned)sms), COPY_THREADS, stream, dst, src, bytes);
 }
 
+cudaError_t lp_kernel_chase_make(void *list, size_t bytes, cudaStream_t stream)
+{
+    return launch(chase_make, blocks_for(bytes / LP_CHASE_LINE, 256, 64), 256, stream, (char *)list, bytes);
+}
+
+cudaError_t lp_kernel_chase(const void *list, unsigned steps, unsigned which, void **end, int sms, cudaStream_t stream)
+{
+    return launch(chase, (unsigned)sms, 1, stream, list, steps, which % (unsigned)sms, end);
+}
+
+cudaError_t lp_kernel_exchange(uint32_t *mine, uint32_t *theirs, uint32_t value, unsigned rounds, int first, uint64_t limit_ns,
+                               cudaStream_t stream)
+{
+    return launch(exchange, 1, 1, stream, mine, theirs, value, rounds, first, limit_ns);
+}
+
 cudaError_t lp_kernel_hold(struct lp_gate_page *page, uint32_t ticket, uint64_t limit_ns, cudaStream_t stream)
 {
     return launch(hold, 1, 1, stream, page, ticket, limit_ns);
@@ -203,11 +257,13 @@ cudaError_t lp_kernel_hold(struct lp_gate_page *page, uint32_t ticket, uint64_t 
 
 cudaError_t lp_kernels_load(void)
 {
+    const void *const others[] = {(const void *)copy, (const void *)hold, (const void *)chase_make, (const void *)chase,
+                                  (const void *)exchange};
     struct cudaFuncAttributes attributes;
-    cudaError_t err = cudaFuncGetAttributes(&attributes, (const void *)copy);
+    cudaError_t err = cudaSuccess;
 
-    if (err == cudaSuccess)
-        err = cudaFuncGetAttributes(&attributes, (const void *)hold);
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]) && err == cudaSuccess; i++)
+        err = cudaFuncGetAttributes(&attributes, others[i]);
     for (int i = 0; i < LP_NDTYPES && err == cudaSuccess; i++) {
         err = cudaFuncGetAttributes(&attributes, (const void *)fill_kernels[i]);
         if (err == cudaSuccess)

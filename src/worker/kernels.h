@@ -42,6 +42,14 @@ cudaError_t lp_kernel_verify(const void *ptr, enum lp_dtype dtype, struct lp_pat
                              struct lp_verdict *verdict, int sms, cudaStream_t stream);
 /* Both pointers at multiples of 16; any number of bytes. */
 cudaError_t lp_kernel_copy(void *dst, const void *src, size_t bytes, int sms, cudaStream_t stream);
+/* A ring of pointers at every LP_CHASE_LINE-th byte of the list; and one thread that follows `steps` of them from its start, in
+ * block `which` of as many as there are processors. */
+#define LP_CHASE_LINE 128
+cudaError_t lp_kernel_chase_make(void *list, size_t bytes, cudaStream_t stream);
+cudaError_t lp_kernel_chase(const void *list, unsigned steps, unsigned which, void **end, int sms, cudaStream_t stream);
+/* One side of an exchange (device.h); after limit_ns in vain it traps, which the next call on the device reports. */
+cudaError_t lp_kernel_exchange(uint32_t *mine, uint32_t *theirs, uint32_t value, unsigned rounds, int first, uint64_t limit_ns,
+                               cudaStream_t stream);
 /* Keeps the stream until page->opened reaches the ticket, at most limit_ns; then it notes itself as late and goes. */
 cudaError_t lp_kernel_hold(struct lp_gate_page *page, uint32_t ticket, uint64_t limit_ns, cudaStream_t stream);
 

@@ -16,6 +16,7 @@ struct lp_lane {
     struct lp_stream *stream;
     struct lp_event_mark *start, *stop;
     bool owned; /* stream and marks were made for this lane; else they are the station's */
+    int edge;   /* of the cell, for copies */
 };
 
 /* A buffer that a check fills: count elements of rank's input at base + slot * stride. */
@@ -42,10 +43,12 @@ struct lp_output {
 struct lp_op {
     enum lp_dtype dtype;
     enum lp_redop redop;
-    int nranks;    /* that a reduction runs over */
-    bool in_place; /* the outputs hold the inputs: they change with every operation */
-    bool gated;    /* queue behind a gate (copies on devices that have one) */
-    size_t slots;  /* operation i uses slot i % slots of the arenas */
+    int nranks;         /* that a reduction runs over */
+    bool in_place;      /* the outputs hold the inputs: they change with every operation */
+    bool one_thread;    /* queues all lanes that no gate can hold; else each has its own */
+    bool gated;         /* queue behind a gate (copies on devices that have one) */
+    bool gate_optional; /* may go without it where queueing takes too long */
+    size_t slots;       /* operation i uses slot i % slots of the arenas */
     int nlanes, ninputs, noutputs;
     struct lp_lane lane[LP_MAX_TRANSFERS];
     struct lp_input input[LP_MAX_TRANSFERS];
@@ -55,6 +58,13 @@ struct lp_op {
     enum lp_status (*enqueue)(struct lp_op *op, int lane, size_t slot, struct lp_reason *why);
     /* An untimed operation that brings the ranks together on the device; NULL: there is none. */
     enum lp_status (*align)(struct lp_op *op, struct lp_reason *why);
+    /*
+     * Around a checked operation on a slot, where inputs and outputs are not what the operation itself works on (all may be
+     * NULL): after filling and poisoning, before comparing, and instead of comparing.
+     */
+    enum lp_status (*load)(struct lp_op *op, size_t slot, struct lp_reason *why);
+    enum lp_status (*unload)(struct lp_op *op, size_t slot, struct lp_reason *why);
+    enum lp_status (*judge)(struct lp_op *op, uint64_t *wrong, struct lp_reason *why);
     void (*release)(struct lp_op *op); /* frees what self holds; may be NULL */
     void *self;
 };

@@ -10,6 +10,7 @@
 #include "worker/see.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -69,20 +70,49 @@ static enum lp_status do_cell(struct worker *worker, const json_t *request, json
     return st;
 }
 
+/* [{edge, start_ns: [by block], us: [by block, of the whole block]}, ...] of this worker's lanes. */
+static json_t *spans_json(const struct lp_bench *bench, const struct lp_span *spans, int n)
+{
+    json_t *lanes = json_array();
+
+    for (int lane = 0; lane < bench->op.nlanes; lane++) {
+        json_t *starts = json_array(), *times = json_array();
+
+        for (int i = 0; i < n; i++) {
+            const struct lp_span *span = &spans[i * bench->op.nlanes + lane];
+
+            json_array_append_new(starts, json_integer(span->start_ns));
+            json_array_append_new(times, lp_json_real(span->us));
+        }
+        json_array_append_new(lanes,
+                              json_pack("{s:i, s:o, s:o}", "edge", bench->op.lane[lane].edge, "start_ns", starts, "us", times));
+    }
+    return lanes;
+}
+
 static enum lp_status do_blocks(struct worker *worker, const json_t *request, json_t *reply, struct lp_reason *why)
 {
     double samples[LP_MAX_SAMPLES];
     int k = (int)lp_json_int(request, "k", 1), n = (int)lp_json_int(request, "n", 1);
     json_t *list = json_array();
+    struct lp_span *spans = NULL;
     enum lp_status st;
 
     json_object_set_new(reply, "samples_us", list);
     if (k < 1 || n < 1 || n > LP_MAX_SAMPLES || (worker->bench.timing == LP_ISOLATED && k != 1))
         return lp_because(why, LP_ERR_ARG, "blocks: k = %d, n = %d", k, n);
     lp_channel_at(worker->channel, "%s %d x %d", lp_json_str(request, "purpose", "time"), n, k);
-    st = lp_bench_blocks(&worker->bench, k, n, samples, why);
+    if (lp_json_bool(request, "spans", false)) {
+        spans = calloc((size_t)n * (size_t)(worker->bench.op.nlanes + 1), sizeof(*spans));
+        if (!spans)
+            return lp_because(why, LP_ERR_MEMORY, "out of memory");
+    }
+    st = lp_bench_blocks(&worker->bench, k, n, samples, spans, why);
     for (int i = 0; i < n && st == LP_OK; i++)
         json_array_append_new(list, lp_json_real(samples[i]));
+    if (st == LP_OK && spans)
+        json_object_set_new(reply, "lanes", spans_json(&worker->bench, spans, n));
+    free(spans);
     json_object_set_new(reply, "aligned", json_boolean(worker->bench.aligned));
     return st;
 }
@@ -120,6 +150,13 @@ static enum lp_status do_check(struct worker *worker, const json_t *request, jso
     return st;
 }
 
+static enum lp_status do_peers(struct worker *worker, const json_t *request, json_t *reply, struct lp_reason *why)
+{
+    (void)request;
+    lp_bench_release(&worker->bench);
+    return lp_join_peers(&worker->mate, worker->channel, reply, why);
+}
+
 static enum lp_status do_bye(struct worker *worker, const json_t *request, json_t *reply, struct lp_reason *why)
 {
     (void)request;
@@ -137,8 +174,9 @@ static const struct {
     handler *run;
     bool needs_cell;
 } handlers[] = {
-    {"survey", do_survey, false}, {"offer", do_offer, false},  {"arena", do_arena, false}, {"open", do_open, false},
-    {"cell", do_cell, false},     {"blocks", do_blocks, true}, {"check", do_check, true},  {"bye", do_bye, false},
+    {"survey", do_survey, false}, {"offer", do_offer, false}, {"arena", do_arena, false},
+    {"open", do_open, false},     {"peers", do_peers, false}, {"cell", do_cell, false},
+    {"blocks", do_blocks, true},  {"check", do_check, true},  {"bye", do_bye, false},
 };
 
 /* In the reading thread. The communicator may not exist yet, or be in the making: then there is no more to say. */

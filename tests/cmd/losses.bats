@@ -204,7 +204,8 @@ wrong() {
     LINKPERF_FAULT=stall-copy@rank=1 lp -b 1K -e 1K "${FEW[@]}" --only ring --timeout 1 --slowness "$(awk "BEGIN { print 0.5 * $SLOWNESS }")" \
         --worker "$FAULTY" --log-dir logs -J r.json
     want_code 4
-    want 'outcomes(r for r in p if r["src"] == 0) == {"ok"}' 'outcomes(r for r in p if r["src"] != 0) == {"hang"}' \
+    want 'outcomes(r for r in p if r["src"] == 0) == {"ok"}' '{r["path"] for r in p if r["outcome"] == "hang"} == {"cpu_write", "cpu_bounce"}' \
+        'next(r for r in p if r["pattern"] == "ring")["outcome"] == "hang"' 'outcomes(r for r in p if r["pattern"] == "both_ways") == {"skipped"}' \
         'd["baseline"]["gbps"] is None and "no answer within" in d["baseline"]["reason"]' \
         'outcomes(c) == {"ok"} and len(c) == 12' 'all(r["link_gbps"] is None for r in c)'
     want_line out '^link baseline: .*: none: no answer within'

@@ -25,6 +25,12 @@ static const char *const kinds[] = {
     [FAULT_STALE] = "stale",
     [FAULT_STALL_COPY] = "stall-copy",
     [FAULT_CORRUPT_COPY] = "corrupt-copy",
+    [FAULT_NO_PEER] = "no-peer",
+    [FAULT_FAKE_PEER] = "fake-peer",
+    [FAULT_CORRUPT_PEER] = "corrupt-peer",
+    [FAULT_STALL_PEER] = "stall-peer",
+    [FAULT_SLOW_PEER] = "slow-peer",
+    [FAULT_NO_IPC] = "no-ipc",
     [FAULT_STALL_END] = "stall-end",
     [FAULT_IGNORE_TERM] = "ignore-term",
 };
@@ -68,6 +74,10 @@ static void read_condition(struct fault *fault, char *text)
             fault->after = number;
         else if (strcmp(text, "seconds") == 0)
             fault->seconds = number;
+        else if (strcmp(text, "from") == 0)
+            fault->from = (int)number;
+        else if (strcmp(text, "to") == 0)
+            fault->to = (int)number;
         else
             refuse(text);
     }
@@ -79,7 +89,7 @@ static void read_fault(const char *text, struct fault *out)
 {
     char copy[256], *save = NULL, *conditions;
 
-    *out = (struct fault){.rank = -1, .seconds = 1};
+    *out = (struct fault){.rank = -1, .seconds = 1, .from = -1, .to = -1};
     snprintf(copy, sizeof(copy), "%s", text);
     conditions = strchr(copy, '@');
     if (conditions)
@@ -90,7 +100,7 @@ static void read_fault(const char *text, struct fault *out)
 }
 
 /* What stands after --rank on this process's command line; devices and libraries are not told it early enough. */
-static int own_rank(void)
+int fault_rank(void)
 {
     char line[4096] = "";
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC), rank = 0;
@@ -114,7 +124,7 @@ const struct fault *fault_get(void)
         return &fault;
     known = true;
     read_fault(text && text[0] ? text : "none", &fault);
-    if (fault.rank >= 0 && fault.rank != own_rank())
+    if (fault.rank >= 0 && fault.rank != fault_rank())
         fault.kind = FAULT_NONE;
     return &fault;
 }
@@ -132,6 +142,13 @@ bool fault_hits(enum fault_kind kind, size_t bytes)
     if (fault->kind != kind || (fault->size && bytes != fault->size && !(fault->at_least && bytes > fault->size)))
         return false;
     return seen++ >= fault->after;
+}
+
+bool fault_hits_pair(enum fault_kind kind, int from, int to)
+{
+    const struct fault *fault = fault_get();
+
+    return fault->kind == kind && (fault->from < 0 || fault->from == from) && (fault->to < 0 || fault->to == to);
 }
 
 void fault_stall(void)

@@ -4,6 +4,7 @@
  */
 #include "worker/library.h"
 
+#include "tests/fakes/fake_gpus.h"
 #include "tests/fakes/fault.h"
 #include "worker/host_stream.h"
 
@@ -177,5 +178,5 @@ static void __attribute__((constructor)) wrap(void)
     library.all_gather = all_gather;
 }
 
-const struct lp_device_ops *const lp_devices[] = {&device, NULL};
+const struct lp_device_ops *const lp_devices[] = {&fake_gpus, &device, NULL};
 const struct lp_library_ops *const lp_libraries[] = {&library, NULL};

@@ -2,20 +2,29 @@
 #ifndef LP_TESTS_SCRIPTED_FAULT_H
 #define LP_TESTS_SCRIPTED_FAULT_H
 
+#include "model/cell.h"
+
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#define P2P_CREWS "(p2p)" /* as the crew of a fault: all that use P2P */
+/* As the crew of a fault: all that use P2P; the one worker of all GPUs once it does, and until then. */
+#define P2P_CREWS        "(p2p)"
+#define LINK_WITH_P2P    "(link with p2p)"
+#define LINK_WITHOUT_P2P "(link without p2p)"
 
-/* Where in a crew's life something happens: from spawn to hello, then the requests in the order of a cell. */
+/*
+ * Where in a crew's life something happens: from spawn to hello, then the requests in the order of a cell. AT_PEERS comes in the
+ * one worker that opens all GPUs, before its first cell that needs peer access.
+ */
 enum phase {
     AT_START,
     AT_SURVEY,
     AT_OFFER,
     AT_ARENA,
     AT_OPEN,
+    AT_PEERS,
     AT_CELL,
     AT_WARM_UP,
     AT_CHECK,
@@ -41,7 +50,7 @@ enum kind {
     ENVIRONMENT,  /* ... */
     UNSUPPORTED,  /* ... */
     MEMORY,       /* ... */
-    GARBLED,      /* a sample or verdict too few */
+    GARBLED,      /* a sample or verdict too few; where lanes are asked for, one of them, or a block of one */
     WRONG_FIRST,  /* data, in the first element of every iteration */
     WRONG_MIDDLE, /* ... */
     WRONG_LAST,   /* ... */
@@ -54,8 +63,8 @@ enum kind {
     NKINDS
 };
 
-static const char *const phase_names[] = {"start", "survey",  "offer", "arena", "open",  "cell", "warm up",
-                                          "check", "prepare", "time",  "last",  "after", "bye"};
+static const char *const phase_names[] = {"start",   "survey", "offer",   "arena", "open", "peers", "cell",
+                                          "warm up", "check",  "prepare", "time",  "last", "after", "bye"};
 static const char *const kind_names[] = {"stalls",     "stops",     "late",        "wedged",       "slow",        "segv",
                                          "fpe",        "leaves",    "not started", "fails",        "environment", "unsupported",
                                          "memory",     "garbled",   "wrong first", "wrong middle", "wrong last",  "stale",
@@ -65,7 +74,7 @@ struct fault {
     enum kind kind;
     enum phase phase;
     int rank;         /* -1: all */
-    const char *crew; /* as its logs name it: "tree", "default-again", "link-ring"; P2P_CREWS; NULL: every one */
+    const char *crew; /* as its logs name it: "tree", "default-again", "link-ipc"; one of the above; NULL: every one */
     size_t bytes;     /* only in the cell of that size; 0: in every one */
     int times;        /* only in so many crews of that name; 0: in all */
 };
@@ -77,10 +86,23 @@ struct actor {
     int ordinal; /* of its crew among those of that name */
     enum phase phase;
     int64_t spawned_ns, ended_ns, last_id;
-    size_t bytes, arena_bytes;
-    int checks; /* whole ones of the cell in hand */
+    /* from what it was asked */
+    int workers;      /* of its crew */
+    bool page, peers; /* rank 0 was asked for a page; it has enabled peer access */
+    size_t arena_bytes;
+    struct lp_cell cell; /* in hand; requested_bytes 0: none yet */
+    int checks;          /* whole ones of that cell */
     json_t *env;
 };
+
+static inline bool is_of(const struct actor *actor, const char *crew)
+{
+    if (!crew || strcmp(crew, P2P_CREWS) == 0)
+        return !crew || actor->p2p;
+    if (strcmp(crew, LINK_WITH_P2P) == 0 || strcmp(crew, LINK_WITHOUT_P2P) == 0)
+        return strcmp(actor->name, "link") == 0 && actor->p2p == (strcmp(crew, LINK_WITH_P2P) == 0);
+    return strcmp(crew, actor->name) == 0;
+}
 
 /* Of this crew and phase, in the cell that the worker has in hand; whose rank it is is the caller's question. */
 static inline bool in_place(const struct fault *fault, const struct actor *actor, enum phase phase)
@@ -89,9 +111,9 @@ static inline bool in_place(const struct fault *fault, const struct actor *actor
 
     if (fault->phase != phase || (fault->times && actor->ordinal >= fault->times))
         return false;
-    if (cell && fault->bytes && fault->bytes != actor->bytes)
+    if (cell && fault->bytes && fault->bytes != actor->cell.requested_bytes)
         return false;
-    return !fault->crew || (strcmp(fault->crew, P2P_CREWS) == 0 ? actor->p2p : strcmp(fault->crew, actor->name) == 0);
+    return is_of(actor, fault->crew);
 }
 
 #endif

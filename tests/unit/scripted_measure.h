@@ -16,7 +16,9 @@ enum doing { ANSWER, SILENT, DIE, REFUSE, UNABLE, WRONG, TOO_FEW, NULL_SAMPLE, N
 
 struct plot {
     struct stage stage;
-    double op_us[2]; /* by worker */
+    double op_us[2]; /* by worker: of the first sample of an answer */
+    double slope;    /* how much longer each further sample of an answer takes */
+    double growth;   /* factor from one request of blocks to the next, for worker 0 */
     struct {
         int step, rank; /* rank -1: all */
         enum doing doing;
@@ -43,7 +45,7 @@ static inline json_t *samples_for(const struct plot *plot, int rank, const json_
     int n = (int)lp_json_int(request, "n", 0) - (doing == TOO_FEW);
 
     for (int i = 0; i < n; i++)
-        json_array_append_new(list, doing == NULL_SAMPLE && i == 0 ? json_null() : json_real(plot->op_us[rank] + i));
+        json_array_append_new(list, doing == NULL_SAMPLE && i == 0 ? json_null() : json_real(plot->op_us[rank] + plot->slope * i));
     return json_pack("{s:o, s:b}", "samples_us", list, "aligned", 1);
 }
 
@@ -83,6 +85,8 @@ static inline void act(struct scripted_link *self, int rank, int crew, const jso
     if (strcmp(lp_json_str(request, "do", ""), "where") == 0)
         return; /* who is silent is stopped, its control thread too */
     doing = doing_of(plot, ++plot->step[rank], rank);
+    if (rank == 0 && strcmp(lp_json_str(request, "do", ""), "blocks") == 0)
+        plot->op_us[0] *= plot->growth;
     if (strcmp(lp_json_str(request, "do", ""), "bye") == 0)
         script_exit(self, self->time.now_ns, rank, crew, 0, 0);
     else if (doing == DIE)
@@ -105,8 +109,9 @@ static inline int plot_set_up(void **state)
     plot->stage.script->user = plot;
     plot->op_us[0] = 90.0;
     plot->op_us[1] = 100.0;
+    plot->slope = plot->growth = 1.0;
     plot->iteration = 7;
-    plot->limits = (struct lp_limits){SECONDS(60), SECONDS(10), SECONDS(5), 1.0, 30e3};
+    plot->limits = (struct lp_limits){SECONDS(60), SECONDS(10), SECONDS(5), 1.0, 30e3, 12e3, 30e3};
     plot->cell = (struct lp_cell){.kind = LP_COLLECTIVE,
                                   .op = "allreduce",
                                   .library = "nccl",

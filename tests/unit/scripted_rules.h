@@ -50,12 +50,12 @@ static inline bool in_a_cell(enum phase phase)
     return phase >= AT_CELL && phase < AT_BYE;
 }
 
-/* Can that happen there at all? */
+/* Can that happen there at all? A variant's workers are asked neither what they see nor for peer access. */
 static inline bool makes_sense(enum kind kind, enum phase phase)
 {
     bool blocks = phase == AT_WARM_UP || phase == AT_TIME, verdict = phase == AT_CHECK || phase == AT_LAST || phase == AT_AFTER;
 
-    if (phase == AT_SURVEY)
+    if (phase == AT_SURVEY || phase == AT_PEERS)
         return false;
     if (kind == NOT_STARTED || kind == OTHER_ENV || kind == OTHER_NCCL)
         return phase == (kind == NOT_STARTED ? AT_START : AT_OFFER);

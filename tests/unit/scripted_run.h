@@ -55,7 +55,7 @@ static inline enum lp_status run_spawn(struct lp_link *link, int rank, int crew,
     snprintf(actor->cpus, sizeof(actor->cpus), "%s", spawn->cpus ? spawn->cpus : "");
     actor->env = json_deep_copy(spawn->env);
     actor->spawned_ns = self->time.now_ns;
-    actor->p2p = strcmp(actor->name, "survey") != 0 && strcmp(actor->name, "link-p2p-off") != 0 &&
+    actor->p2p = strcmp(actor->name, "survey") != 0 && strcmp(actor->name, "link") != 0 && /* link: once it is told to */
                  strcmp(lp_json_str(actor->env, "NCCL_P2P_DISABLE", ""), "1") != 0;
     for (int c = 1; c < crew; c++)
         actor->ordinal += self->actor[c][rank].spawned && strcmp(self->actor[c][rank].name, actor->name) == 0;
@@ -72,8 +72,11 @@ static inline enum lp_status run_spawn(struct lp_link *link, int rank, int crew,
 /* The step that a real worker names before it can block. */
 static inline json_t *at_json(int rank, int crew, enum phase phase, const json_t *request)
 {
-    static const char *const words[] = {
-        [AT_OFFER] = "init device", [AT_ARENA] = "allocate", [AT_OPEN] = "init communicator", [AT_BYE] = "shutdown"};
+    static const char *const words[] = {[AT_OFFER] = "init device",
+                                        [AT_ARENA] = "allocate",
+                                        [AT_OPEN] = "init communicator",
+                                        [AT_PEERS] = "enable peer access",
+                                        [AT_BYE] = "shutdown"};
     json_t *at = lp_wire_say(crew, rank, "at");
     struct lp_cell cell;
     char text[160], what[128];
@@ -101,21 +104,63 @@ static inline void answer_where(struct scripted_run *self, int rank, int crew, c
     queue_line(self, 0.001, rank, crew, reply);
 }
 
-/* What a request brings that later ones are held against. */
-static inline void take_request(struct scripted_run *self, struct actor *actor, enum phase phase, const json_t *request)
+/* A cell must fit, and find peer access as its path needs it: the driver would stage the copy otherwise, without a word. */
+static inline void take_cell(struct scripted_run *self, struct actor *actor, const json_t *request)
 {
-    const json_t *cell = json_object_get(request, "cell"), *blobs = json_object_get(request, "blobs");
+    const struct lp_path *path;
+    struct lp_reason why = {""};
 
-    if (phase == AT_CELL) {
-        actor->bytes = (size_t)lp_json_int(cell, "requested_bytes", 0);
-        actor->checks = 0;
-        if (actor->bytes > actor->arena_bytes)
-            foul(self, "a cell larger than the arena:", lp_json_str(cell, "op", ""));
+    if (lp_cell_from_json(json_object_get(request, "cell"), &actor->cell, &why) != LP_OK)
+        foul(self, "given a cell that cannot be read:", why.text);
+    actor->checks = 0;
+    path = actor->cell.kind == LP_COPY ? lp_path_find(actor->cell.op) : NULL;
+    if (actor->cell.requested_bytes > actor->arena_bytes)
+        foul(self, "given a cell larger than the arena:", actor->cell.op);
+    if ((actor->cell.kind == LP_COPY) != (path != NULL))
+        foul(self, "given a copy by an unknown path:", actor->cell.op);
+    if (path && path->flags & LP_PATH_PEER && actor->workers == 1 && !actor->peers)
+        foul(self, "asked for a copy with P2P before it had enabled peer access:", actor->cell.op);
+    if (path && path->flags & LP_PATH_STAGED && actor->peers)
+        foul(self, "asked for a staged copy after it had enabled peer access:", actor->cell.op);
+    for (int e = 0; e < actor->cell.nedges && path; e++)
+        if ((actor->cell.edges[e].src == actor->cell.edges[e].dst) != ((path->flags & LP_PATH_LOCAL) != 0))
+            foul(self, "given an edge from a GPU to itself, or a local copy that is none:", actor->cell.op);
+}
+
+/* Spans of those copies that run at once; isolated blocks are of one operation. */
+static inline void take_blocks(struct scripted_run *self, const struct actor *actor, const json_t *request)
+{
+    json_int_t k = lp_json_int(request, "k", 0), n = lp_json_int(request, "n", 0);
+
+    if (k < 1 || n < 1 || n > LP_MAX_SAMPLES || (actor->cell.timing == LP_ISOLATED && k != 1))
+        foul(self, "asked for blocks that there are not:", actor->cell.op);
+    if (lp_json_bool(request, "spans", false) != (actor->cell.nedges > 1))
+        foul(self, "asked for spans of one copy, or for none of several:", actor->cell.op);
+}
+
+/* What a request brings that later ones are held against. */
+static inline void take_request(struct scripted_run *self, int rank, int crew, enum phase phase, const json_t *request)
+{
+    struct actor *actor = &self->actor[crew][rank];
+    const json_t *page = json_object_get(json_array_get(json_object_get(request, "blobs"), 0), "page");
+
+    if (phase == AT_OFFER) {
+        actor->workers = (int)lp_json_int(request, "workers", 0);
+        actor->page = lp_json_bool(request, "page", false);
     }
     if (phase == AT_ARENA)
         actor->arena_bytes = (size_t)lp_json_int(request, "arena_bytes", 0);
-    if (phase == AT_OPEN && !lp_json_str(json_array_get(blobs, 0), "page", NULL))
-        foul(self, "open without the page of rank 0:", actor->name);
+    if (phase == AT_OPEN && json_is_string(page) != actor->page)
+        foul(self, "opened without the page of rank 0, or with one that nobody made:", actor->name);
+    if (phase == AT_PEERS) {
+        if (actor->workers != 1 || actor->peers || strcmp(self->device, "cuda") != 0)
+            foul(self, "asked to enable peer access twice, or beside others:", actor->name);
+        actor->peers = actor->p2p = true;
+    }
+    if (phase == AT_CELL)
+        take_cell(self, actor, request);
+    if (phase == AT_WARM_UP || phase == AT_TIME)
+        take_blocks(self, actor, request);
 }
 
 static inline enum lp_status run_send(struct lp_link *link, int rank, int crew, const json_t *request)
@@ -132,7 +177,7 @@ static inline enum lp_status run_send(struct lp_link *link, int rank, int crew, 
         return LP_OK;
     }
     phase = phase_of(self, actor, request);
-    take_request(self, actor, phase, request);
+    take_request(self, rank, crew, phase, request);
     if (self->on_request)
         self->on_request(self, rank, crew, request);
     queue_line(self, 0.0, rank, crew, at_json(rank, crew, phase, request));
@@ -262,15 +307,20 @@ static inline void check_left(struct scripted_run *self)
     assert_int_equal(stat(scratch_path(&self->scratch, "run.json.part"), &info), -1);
 }
 
-/* linkperf with these words (NULL-terminated), the result into run.json. */
+/* linkperf with these words (NULL-terminated; a sub-command comes first), the result into run.json. */
 static inline void run_play(struct scripted_run *self, const char *const *words)
 {
-    char file[160], *argv[40] = {(char[]){"linkperf"}, (char[]){"--worker"}, (char[]){"/bin/true"}, (char[]){"-J"}, file};
+    char file[160], *argv[40] = {(char[]){"linkperf"}};
+    const char *const ours[] = {"--worker", "/bin/true", "-J", file};
     struct lp_options options;
     struct lp_reason why = {""};
-    int argc = 5, out, err;
+    int argc = 1, out, err;
 
     snprintf(file, sizeof(file), "%s", scratch_path(&self->scratch, "run.json"));
+    if (*words && strcmp(*words, "p2p") == 0)
+        argv[argc++] = (char *)*words++;
+    for (size_t i = 0; i < COUNT_OF(ours); i++)
+        argv[argc++] = (char *)ours[i];
     for (; *words; words++)
         argv[argc++] = (char *)*words;
     if (lp_options_parse(argc, argv, &options, &why) != LP_OK)

@@ -8,7 +8,7 @@
 
 #include "unit.h"
 
-#define MOST_ARGS 12
+#define MOST_ARGS 24
 
 /* Parses the words of a line, separated by '|', as argp does those of the shell. Strings of out point into buf. */
 static enum lp_status parse_into(const char *line, char *buf, size_t cap, struct lp_options *out, struct lp_reason *why)
@@ -153,6 +153,33 @@ static void test_texts_and_switches(void **state)
     assert_true(out.no_collectives && !out.no_link);
     assert_string_equal(out.result, "x");
     lp_options_release(&out);
+}
+
+/* `linkperf p2p` has the link's options only, and other defaults. */
+static void test_p2p(void **state)
+{
+    struct lp_options out;
+    struct lp_reason why;
+    char buf[256];
+
+    (void)state;
+    assert_int_equal(parse_into("p2p", buf, sizeof(buf), &out, &why), LP_OK);
+    assert_true(out.p2p && out.no_collectives && !out.no_link && !out.all_pairs && !out.factor_given);
+    assert_true(out.warmup == 0 && out.checks == 1 && out.iters == 0);
+    lp_options_release(&out);
+    assert_int_equal(parse_into("p2p|--all-pairs|-b|1M|-e|8M|-f|2|-n|5|-w|9|-c|0|--ranks|4|-J|x", buf, sizeof(buf), &out, &why),
+                     LP_OK);
+    assert_true(out.p2p && out.all_pairs && out.min_bytes == 1u << 20 && out.max_bytes == 8u << 20 && out.factor_given);
+    assert_true(out.factor == 2 && out.iters == 5 && out.warmup == 9 && out.checks == 0 && out.ranks == 4);
+    assert_string_equal(out.result, "x");
+    lp_options_release(&out);
+    assert_int_equal(parse_into("--all-pairs", buf, sizeof(buf), &out, &why), LP_OK);
+    assert_true(!out.p2p && out.all_pairs && !out.no_collectives);
+    lp_options_release(&out);
+    assert_int_equal(parse_into("p2p|ring", buf, sizeof(buf), &out, &why), LP_ERR_ARG);
+    assert_says(why.text, "linkperf p2p --help");
+    assert_int_equal(parse_into("-b|8|p2p", buf, sizeof(buf), &out, &why), LP_ERR_ARG); /* a sub-command comes first */
+    assert_says(why.text, "p2p");
 }
 
 static void test_variants_in_order(void **state)
@@ -346,7 +373,16 @@ static void test_exit_codes(void **state)
     static const struct {
         const char *line;
         int code;
-    } cases[] = {{"--help", 0}, {"--usage", 0}, {"--no-such-option", 2}, {"-Z", 2}, {"-b", 2}, {"--long=yes", 2}};
+    } cases[] = {{"--help", 0},
+                 {"--usage", 0},
+                 {"--no-such-option", 2},
+                 {"-Z", 2},
+                 {"-b", 2},
+                 {"--long=yes", 2},
+                 {"p2p|--help", 0},
+                 {"p2p|--timing|graph", 2},
+                 {"p2p|--matrix|x", 2},
+                 {"p2p|-o|sum", 2}};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++)
@@ -360,6 +396,7 @@ int main(void)
         cmocka_unit_test(test_sizes_and_counts),
         cmocka_unit_test(test_choices),
         cmocka_unit_test(test_texts_and_switches),
+        cmocka_unit_test(test_p2p),
         cmocka_unit_test(test_variants_in_order),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_slowness_from_the_environment),

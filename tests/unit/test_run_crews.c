@@ -1,11 +1,31 @@
 /* Whole runs in which nothing goes wrong: which crews there are, with which environment, CPUs and logs, and what they are asked. */
 #include "scripted_run.h"
 
+#include <math.h>
+
 #define CELLS "-b", "64", "-e", "256", "--collectives", "allreduce", "--placement", "out"
 
 static bool is_link(const char *crew)
 {
     return strncmp(crew, "link", 4) == 0;
+}
+
+/* The crew in which one worker opens all GPUs. */
+static bool is_one_worker(const struct scripted_run *run, const char *crew)
+{
+    return strcmp(run->device, "cuda") == 0 && strcmp(crew, "link") == 0;
+}
+
+/*
+ * Copies of a main run among n alike. On cuda three paths and the truth between processes for every pair; for one pair two more
+ * large ones both ways and one small one without P2P and with it, the pinned path, four curves of seven sizes; and the ring. On
+ * host two paths for every pair, three figures both ways, and the ring.
+ */
+static size_t copies_of(const char *device, int n)
+{
+    size_t pairs = (size_t)(n * (n - 1));
+
+    return strcmp(device, "cuda") == 0 ? 4 * pairs + 7 + 4 * 7 + 1 : 2 * pairs + 3 + 1;
 }
 
 static const struct actor *first_of(const struct scripted_run *run, const char *crew, int rank)
@@ -17,11 +37,26 @@ static const struct actor *first_of(const struct scripted_run *run, const char *
     return NULL;
 }
 
+/* Of the crew that its processes name, usable, with a rate for each edge where there is more than one. */
+static void check_copy(const struct scripted_run *run, const struct lp_record *record)
+{
+    bool one = is_one_worker(run, run->actor[record->crew][0].name), latency = strcmp(record->cell.op, "cpu_flag") == 0;
+    int nedges = record->cell.nedges;
+
+    assert_true(record->cell.kind == LP_COPY && record->outcome == LP_DONE && lp_record_usable(record));
+    assert_true(is_link(run->actor[record->crew][0].name));
+    assert_string_equal(record->cell.processes, one ? "one" : "ipc");
+    assert_true(record->checked.iterations == 3 && record->checked.wrong_iterations == 0); /* before, the timed, after */
+    assert_true(isfinite(record->algbw_gbps) != latency && isfinite(record->latency_us) == (nedges == 1 || latency));
+    assert_true(isfinite(record->sum_gbps) == (nedges > 1 && !latency) && isfinite(record->overlap) == (nedges > 1));
+    for (int e = 0; e < nedges; e++)
+        assert_true(isfinite(record->edge_gbps[e]) == (nedges > 1 && !latency));
+}
+
 /* Default goes first and last; every cell has one record in each, in the plan's order. */
 static void test_order(void **state)
 {
-    static const char *const cuda[] = {"survey",  "link-p2p-off", "link-p2p-on", "link-ring",
-                                       "default", "ring",         "p2p-off",     "default-again"};
+    static const char *const cuda[] = {"survey", "link", "link-ipc", "default", "ring", "p2p-off", "default-again"};
     static const char *const host[] = {"survey", "link", "default", "ring", "tree", "p2p-off", "default-again"};
 
     (void)state;
@@ -36,8 +71,10 @@ static void test_order(void **state)
             assert_int_equal(run->ncrews, crews);
             for (size_t c = 0; c < crews; c++)
                 assert_string_equal(run->actor[c + 1][0].name, order[c]);
-            first = (size_t)((d ? 2 : 3) * n * (n - 1) + 1); /* copies */
+            first = copies_of(run->device, n);
             assert_int_equal(run->result.n, first + 3 * (d ? 5 : 4));
+            for (size_t i = 0; i < first; i++)
+                check_copy(run, run->result.record[i]);
             for (size_t i = first; i < run->result.n; i++) {
                 const struct lp_record *record = run->result.record[i];
                 bool last = i + 3 >= run->result.n;
@@ -52,7 +89,7 @@ static void test_order(void **state)
         }
 }
 
-/* Every crew is as wide as the run, but for the two in which one worker opens all GPUs. */
+/* Every crew is as wide as the run, but for the one in which one worker opens all GPUs. */
 static void test_width_and_cpus(void **state)
 {
     struct scripted_run *run = run_create("cuda", 5);
@@ -60,7 +97,7 @@ static void test_width_and_cpus(void **state)
     (void)state;
     run_play(run, (const char *[]){CELLS, "--only", "ring", NULL});
     for (int c = 1; c <= run->ncrews; c++) {
-        bool one = strncmp(run->actor[c][0].name, "link-p2p-", 9) == 0, survey = strcmp(run->actor[c][0].name, "survey") == 0;
+        bool one = is_one_worker(run, run->actor[c][0].name), survey = strcmp(run->actor[c][0].name, "survey") == 0;
 
         for (int r = 0; r < 5; r++) {
             char cpus[16];
@@ -102,12 +139,11 @@ static void test_nccl_debug(void **state)
         const char *device, *timing, *crew;
         bool debug, tuning;
     } cases[] = {
-        {"cuda", "graph", "default", true, true},       {"cuda", "graph", "ring", true, true},
-        {"cuda", "pipelined", "ring", true, false},     {"cuda", "graph,isolated", "ring", true, false},
-        {"cuda", "graph", "survey", false, false},      {"cuda", "graph", "link-p2p-off", false, false},
-        {"cuda", "graph", "link-p2p-on", false, false}, {"cuda", "graph", "link-ring", false, false},
-        {"host", "graph", "default", false, false},     {"host", "graph", "link", false, false},
-        {"host", "pipelined", "ring", false, false},
+        {"cuda", "graph", "default", true, true},    {"cuda", "graph", "ring", true, true},
+        {"cuda", "pipelined", "ring", true, false},  {"cuda", "graph,isolated", "ring", true, false},
+        {"cuda", "graph", "survey", false, false},   {"cuda", "graph", "link", false, false},
+        {"cuda", "graph", "link-ipc", false, false}, {"host", "graph", "default", false, false},
+        {"host", "graph", "link", false, false},     {"host", "pipelined", "ring", false, false},
     };
 
     (void)state;
@@ -115,7 +151,7 @@ static void test_nccl_debug(void **state)
         struct scripted_run *run = run_create(cases[i].device, 2);
 
         run_play(run, (const char *[]){CELLS, "--timing", cases[i].timing, "--only", "ring", NULL});
-        for (int r = 0; r < (strncmp(cases[i].crew, "link-p2p-", 9) == 0 ? 1 : 2); r++) {
+        for (int r = 0; r < (is_one_worker(run, cases[i].crew) ? 1 : 2); r++) {
             const json_t *env = first_of(run, cases[i].crew, r)->env;
             const char *file = lp_json_str(env, "NCCL_DEBUG_FILE", NULL);
             char rank[32];
@@ -234,7 +270,8 @@ static void test_inherited_nvls_is_a_lock(void **state)
 /* ---- requests ---- */
 
 struct heard {
-    int offers, opens, arenas;
+    int offers, opens, arenas, peers;
+    bool after_peers; /* they were asked for just now */
 };
 
 /* Inside the run there is nobody to fail; what is wrong is said afterwards. */
@@ -248,7 +285,7 @@ static void listen(struct scripted_run *run, int rank, int crew, const json_t *r
 {
     const char *what = lp_json_str(request, "do", ""), *name = run->actor[crew][rank].name;
     const json_t *stations = json_object_get(request, "stations");
-    bool cuda = strcmp(run->device, "cuda") == 0, link = is_link(name), one = strncmp(name, "link-p2p-", 9) == 0;
+    bool cuda = strcmp(run->device, "cuda") == 0, link = is_link(name), one = is_one_worker(run, name);
     bool mapped = link ? !one : !cuda; /* others map the arenas */
     struct heard *heard = run->user;
 
@@ -257,14 +294,24 @@ static void listen(struct scripted_run *run, int rank, int crew, const json_t *r
         hear(run, name, json_array_size(stations) == (size_t)(one ? 1 : run->link.nranks), "given stations of too many workers:");
         hear(run, name, json_array_size(json_array_get(stations, 0)) == (size_t)(one ? run->link.nranks : 1), "given other GPUs:");
         hear(run, name, (lp_json_str(request, "library", NULL) == NULL) == link, "given a library, or none:");
-        hear(run, name, lp_json_bool(request, "peer_access", false) == (strcmp(name, "link-p2p-on") == 0), "given peer access:");
+        hear(run, name, lp_json_int(request, "nranks", 0) == (link ? 1 : run->link.nranks), "given other ranks:");
+        hear(run, name, lp_json_bool(request, "gate", false) == link, "given a gate, or none:");
+        hear(run, name, lp_json_bool(request, "page", false) == !one, "asked for a page, or not to:");
     } else if (strcmp(what, "open") == 0) {
         heard->opens++; /* memory first where others map it; else the communicator shows what is left */
         hear(run, name, (run->actor[crew][rank].arena_bytes > 0) == mapped, "opened out of turn:");
     } else if (strcmp(what, "arena") == 0) {
         heard->arenas++;
         hear(run, name, lp_json_bool(request, "export", false) == mapped, "asked to export, or not to:");
+    } else if (strcmp(what, "peers") == 0) {
+        heard->peers++;
+        hear(run, name, run->actor[crew][rank].arena_bytes > 0, "asked for peer access before there was memory:");
+    } else if (heard->after_peers) {
+        const struct lp_path *path = lp_path_find(run->actor[crew][rank].cell.op); /* as the request has it */
+
+        hear(run, name, strcmp(what, "cell") == 0 && path && path->flags & LP_PATH_PEER, "given peer access too early:");
     }
+    heard->after_peers = strcmp(what, "peers") == 0;
 }
 
 static void test_requests(void **state)
@@ -274,13 +321,14 @@ static void test_requests(void **state)
         for (int d = 0; d < 2; d++) {
             struct scripted_run *run = run_create(d ? "host" : "cuda", n);
             struct heard heard = {0};
-            int workers = d ? 4 * n : 2 + 4 * n; /* link, ring and default twice */
+            int workers = d ? 4 * n : 1 + 4 * n; /* link, ring and default twice */
 
             run->on_request = listen;
             run->user = &heard;
             run_play(run, (const char *[]){CELLS, "--only", "ring", NULL});
             assert_int_equal(run->code, 0);
             assert_true(heard.offers == workers && heard.opens == workers && heard.arenas == workers);
+            assert_int_equal(heard.peers, d ? 0 : 1);
             run_free(run);
         }
 }

@@ -215,6 +215,7 @@ static void test_journal_cut_anywhere(void **state)
         {STALLS, AT_TIME, 0, "ring", 64, 0},          {SEGV, AT_WARM_UP, 1, "p2p-off", 128, 0},
         {FAILS, AT_CHECK, 1, "default", 256, 0},      {UNSUPPORTED, AT_CELL, -1, "ring", 256, 0},
         {STALE, AT_AFTER, 1, "default-again", 64, 0}, {WRONG_ONCE, AT_CHECK, 0, "p2p-off", 64, 0},
+        {SEGV, AT_TIME, 0, LINK_WITH_P2P, 16, 0},
     };
 
     (void)state;

@@ -1,273 +1,377 @@
 /* Whole runs in which the copies of the link go wrong: the product of kind, phase and crew, what is given up, and the baseline. */
-#include "scripted_run.h"
+#include "scripted_copies.h"
 
-#include <math.h>
-
-enum { OFF, ON, RING, HOST, NGROUPS };
-
-/* Crews of copies: on cuda three, on host one with two paths and the ring. */
-static const struct {
+/*
+ * Where faults strike. A fault of the one worker of all GPUs strikes its first copies, which do without P2P; so there are those
+ * that wait for peer access, and those that end with it.
+ */
+static const struct place {
     const char *crew, *device;
-    bool one_worker, p2p;
-} groups[NGROUPS] = {
-    [OFF] = {"link-p2p-off", "cuda", true, false},
-    [ON] = {"link-p2p-on", "cuda", true, true},
-    [RING] = {"link-ring", "cuda", false, true},
-    [HOST] = {"link", "host", false, false},
+    bool one_worker;
+    enum phase first, last;
+} places[] = {
+    {"link", "cuda", true, AT_START, AT_BYE},
+    {LINK_WITH_P2P, "cuda", true, AT_PEERS, AT_AFTER},
+    {LINK_WITHOUT_P2P, "cuda", true, AT_CELL, AT_AFTER},
+    {"link-ipc", "cuda", false, AT_START, AT_BYE},
+    {"link", "host", false, AT_START, AT_BYE},
 };
 
-static int copies_of(int group, int n)
+/* What scripted_rules says of variants, but for the one worker of all GPUs, which cannot differ from others, and has AT_PEERS. */
+static bool can_be(const struct place *place, enum kind kind, enum phase phase, int rank)
 {
-    int pairs = n * (n - 1);
+    bool alone = place->one_worker || rank < 0;
 
-    return group == OFF ? pairs : group == ON ? 2 * pairs : group == RING ? 1 : 2 * pairs + 1;
+    if ((alone && (kind == OTHER_ENV || kind == OTHER_NCCL)) || (rank < 0 && kind == AGENT_LOST))
+        return false;
+    if (phase < place->first || phase > place->last)
+        return false;
+    return phase == AT_PEERS ? place->one_worker && makes_sense(kind, AT_OPEN) : makes_sense(kind, phase);
 }
 
-static int group_of(const struct lp_record *record)
+static void play_place(const struct place *place, const struct programme *programme, enum kind kind, enum phase phase, int rank,
+                       int times)
 {
-    if (strcmp(record->cell.library, "host") == 0)
-        return HOST;
-    return strcmp(record->cell.pattern, "ring") == 0 ? RING : strcmp(record->cell.op, "ce_staged") == 0 ? OFF : ON;
-}
-
-static bool same_copy(const struct lp_cell *a, const struct lp_cell *b)
-{
-    return strcmp(a->op, b->op) == 0 && a->nedges == b->nedges &&
-           memcmp(a->edges, b->edges, sizeof(a->edges[0]) * (size_t)a->nedges) == 0;
-}
-
-/* ---- rules ---- */
-
-static bool refuses(enum kind kind)
-{
-    return kind >= FAILS && kind <= MEMORY;
-}
-
-static bool ends_all(enum kind kind)
-{
-    return kind == WEDGED || kind == AGENT_LOST || kind == SIGNALLED;
-}
-
-static bool in_cell(enum phase phase)
-{
-    return phase >= AT_CELL && phase < AT_BYE;
-}
-
-/* A limit grows with the bytes of a copy, so that LATE has no one meaning. */
-static bool makes_sense(enum kind kind, enum phase phase)
-{
-    bool verdict = phase == AT_CHECK || phase == AT_AFTER || phase == AT_LAST;
-
-    if (phase == AT_SURVEY || kind == LATE || kind >= OTHER_ENV)
-        return phase != AT_SURVEY && (kind == AGENT_LOST || kind == SIGNALLED);
-    if (kind == NOT_STARTED)
-        return phase == AT_START;
-    if (refuses(kind))
-        return phase != AT_START && phase != AT_BYE;
-    if (kind == GARBLED)
-        return verdict || phase == AT_WARM_UP || phase == AT_TIME;
-    return kind < WRONG_FIRST || verdict;
-}
-
-static enum lp_outcome outcome_of(enum kind kind)
-{
-    if (kind <= WEDGED)
-        return LP_HANG;
-    if (kind == SLOW)
-        return LP_DONE;
-    if (kind <= NOT_STARTED)
-        return LP_CRASH;
-    if (kind >= WRONG_FIRST && kind <= WRONG_ONCE)
-        return LP_WRONG;
-    return kind == UNSUPPORTED ? LP_UNSUPPORTED : kind == MEMORY ? LP_SKIPPED : LP_FAILED;
-}
-
-/* Of copy i of the struck group; -1: no record. The fault is in the first copy, or in every one. */
-static int expected_here(const struct fault *fault, bool p2p, bool all_ranks, int i)
-{
-    enum lp_outcome outcome = outcome_of(fault->kind);
-    bool unable = fault->kind == UNSUPPORTED && all_ranks && in_cell(fault->phase);
-
-    if (fault->phase == AT_BYE || fault->kind == SLOW)
-        return LP_DONE;
-    if (ends_all(fault->kind))
-        return i == 0 && fault->kind == WEDGED ? LP_HANG : -1;
-    if (outcome == LP_WRONG || unable)
-        return (int)outcome; /* the crew goes on, and so does the fault */
-    if (i == 0)
-        return (int)outcome;
-    if ((outcome == LP_HANG && p2p) || (refuses(fault->kind) && !in_cell(fault->phase)))
-        return LP_SKIPPED;
-    if (fault->times)
-        return LP_DONE;
-    return i == 1 ? (int)outcome : LP_SKIPPED;
-}
-
-static int expected(const struct fault *fault, int struck, bool all_ranks, int group, int i)
-{
-    if (group == struck)
-        return expected_here(fault, groups[group].p2p, all_ranks, i);
-    if (group > struck && ends_all(fault->kind))
-        return -1;
-    if (group > struck && groups[group].p2p && groups[struck].p2p && fault->kind <= STOPS && fault->phase != AT_BYE)
-        return LP_SKIPPED; /* a copy with P2P hung before */
-    return LP_DONE;
-}
-
-static int expected_code(const struct fault *fault)
-{
-    enum lp_outcome outcome = outcome_of(fault->kind);
-
-    if (fault->kind == SIGNALLED)
-        return 128 + SIGTERM;
-    if (ends_all(fault->kind))
-        return 4;
-    if (fault->phase == AT_BYE || outcome == LP_DONE || outcome == LP_UNSUPPORTED || outcome == LP_SKIPPED)
-        return 0;
-    return outcome == LP_WRONG ? 6 : outcome == LP_FAILED ? 3 : 4;
-}
-
-/* ---- the product ---- */
-
-static void check_copies(struct scripted_run *run, const char *name, const struct fault *fault, int struck)
-{
-    bool all_ranks = fault->rank < 0 || groups[struck].one_worker;
-    int seen[NGROUPS] = {0}, planned[NGROUPS] = {0};
-
-    for (size_t r = 0; r < run->result.n; r++) {
-        const struct lp_record *record = run->result.record[r];
-        int group = group_of(record), want;
-
-        if (record->cell.kind != LP_COPY)
-            continue;
-        want = expected(fault, struck, all_ranks, group, seen[group]);
-        if ((int)record->outcome != want)
-            fail_msg("case \"%s\": copy %d of %s is %s (%s), not %s", name, seen[group], groups[group].crew,
-                     lp_outcome_name(record->outcome), record->reason,
-                     want < 0 ? "absent" : lp_outcome_name((enum lp_outcome)want));
-        seen[group]++;
-        for (size_t k = 0; k < r; k++)
-            assert_case(name, !same_copy(&record->cell, &run->result.record[k]->cell));
-    }
-    for (int group = 0; group < NGROUPS; group++) {
-        for (int i = 0; i < copies_of(group, run->link.nranks); i++)
-            planned[group] += expected(fault, struck, all_ranks, group, i) >= 0;
-        if (strcmp(groups[group].device, run->device) == 0 && seen[group] != planned[group])
-            fail_msg("case \"%s\": %d copies of %s, not %d", name, seen[group], groups[group].crew, planned[group]);
-    }
-}
-
-/* There is one as soon as there is a record of the ring; a figure only where it is good. */
-static void check_baseline(struct scripted_run *run, const char *name)
-{
-    const json_t *baseline = json_object_get(run->result.head, "baseline");
-    const struct lp_record *ring = NULL;
-
-    for (size_t r = 0; r < run->result.n; r++)
-        if (strcmp(run->result.record[r]->cell.pattern, "ring") == 0)
-            ring = run->result.record[r];
-    assert_case(name, (baseline != NULL) == (ring != NULL));
-    if (!ring)
-        return;
-    assert_case(name, json_is_number(json_object_get(baseline, "gbps")) == (ring->outcome == LP_DONE));
-    assert_case(name, ring->outcome == LP_DONE || strcmp(lp_json_str(baseline, "reason", ""), ring->reason) == 0);
-}
-
-static void play_copies(const struct fault *fault, int struck, int n)
-{
-    struct scripted_run *run = run_create(groups[struck].device, n);
+    struct fault fault = {kind, phase, rank, place->crew, 0, times};
     char name[160];
 
-    snprintf(name, sizeof(name), "%s at %s in %s, rank %d of %d%s", kind_names[fault->kind], phase_names[fault->phase],
-             groups[struck].crew, fault->rank, n, fault->times ? "" : ", always");
-    run_fault(run, *fault);
-    run_play(run, (const char *[]){"-b", "64", "-e", "64", "--collectives", "allreduce", "--placement", "out", "--only", "default",
-                                   NULL});
-    assert_case(name, run->written);
-    check_copies(run, name, fault, struck);
-    check_baseline(run, name);
-    for (int repeat = 0; repeat < 2; repeat++) {
-        const struct lp_record *record = record_of(run, "default", repeat, 64);
-
-        assert_case(name, ends_all(fault->kind) ? !record : record && record->outcome == LP_DONE);
-    }
-    if (run->code != expected_code(fault))
-        fail_msg("case \"%s\": exit code %d, not %d", name, run->code, expected_code(fault));
-    assert_case(name, is_complete(run) == !ends_all(fault->kind));
-    run_free(run);
+    snprintf(name, sizeof(name), "%s at %s in %s on %s, rank %d of %d%s", kind_names[kind], phase_names[phase], place->crew,
+             place->device, rank, programme->n, times ? "" : ", always");
+    if (can_be(place, kind, phase, rank))
+        run_free(play_copies(name, programme, &fault, 1));
 }
 
-/* With two ranks everything, once and always; more have many copies, and so only one kind of each sort, once, in some phases. */
-static void play_group(int group, int n, int rank)
+/* Among two everything; always, and once as well. */
+static void play_two(const struct place *place, int rank, bool once)
 {
-    static const enum kind sorts[] = {STOPS, WEDGED, SEGV, FAILS, UNSUPPORTED, MEMORY, GARBLED, WRONG_ONCE, AGENT_LOST, SIGNALLED};
+    struct programme *programme = programme_create(place->device, 2, main_run);
 
-    for (size_t k = 0; k < (n > 2 ? COUNT_OF(sorts) : NKINDS); k++)
+    for (int kind = 0; kind < NKINDS; kind++)
         for (int phase = 0; phase < NPHASES; phase++)
-            for (int times = n > 2; times < 2; times++) {
-                enum kind kind = n > 2 ? sorts[k] : (enum kind)k;
-                struct fault fault = {kind, (enum phase)phase, rank, groups[group].crew, 0, times};
-
-                if (makes_sense(kind, fault.phase) && !(rank < 0 && kind == AGENT_LOST) && (n < 3 || phase % (n < 5 ? 2 : 4) == 0))
-                    play_copies(&fault, group, n);
-            }
+            for (int times = 0; times < (once ? 2 : 1); times++)
+                play_place(place, programme, (enum kind)kind, (enum phase)phase, rank, times);
+    free(programme);
 }
 
-static void test_without_p2p(void **state)
+/* More have many copies: one kind of each sort, once, in some phases. */
+static void play_more(const struct place *place, int n, int rank)
+{
+    static const enum kind sorts[] = {STOPS,   WEDGED,     SEGV,      FAILS,      UNSUPPORTED, MEMORY,
+                                      GARBLED, WRONG_ONCE, OTHER_ENV, AGENT_LOST, SIGNALLED};
+    static const enum phase phases[] = {AT_WARM_UP, AT_OFFER, AT_PEERS, AT_TIME, AT_LAST, AT_START, AT_BYE};
+    size_t some = n < 5 ? COUNT_OF(phases) : n < 8 ? 4 : 2;
+    struct programme *programme = programme_create(place->device, n, main_run);
+
+    for (size_t k = 0; k < COUNT_OF(sorts); k++)
+        for (size_t p = 0; p < some; p++)
+            play_place(place, programme, sorts[k], phases[p], rank, 1);
+    free(programme);
+}
+
+static void test_one_worker(void **state)
 {
     (void)state;
-    play_group(OFF, 2, 0);
-    play_group(OFF, 3, 0);
+    play_two(&places[0], 0, true);
+    play_more(&places[0], 3, 0);
 }
 
 static void test_with_p2p(void **state)
 {
     (void)state;
-    play_group(ON, 2, 0);
-    play_group(ON, 3, 0);
+    play_two(&places[1], 0, true);
+    play_more(&places[1], 3, 0);
+    play_more(&places[1], 5, 0);
 }
 
-static void test_ring(void **state)
+static void test_without_p2p(void **state)
 {
     (void)state;
-    play_group(RING, 2, 1);
-    play_group(RING, 3, -1);
-    play_group(RING, 5, 4);
-    play_group(RING, 8, 0);
+    play_two(&places[2], 0, false);
+}
+
+static void test_between_processes(void **state)
+{
+    (void)state;
+    play_two(&places[3], 1, true);
+    play_more(&places[3], 3, -1);
+    play_more(&places[3], 5, 4);
+    play_more(&places[3], 8, 0);
 }
 
 static void test_host(void **state)
 {
     (void)state;
-    play_group(HOST, 2, 1);
-    play_group(HOST, 3, -1);
+    play_two(&places[4], 1, true);
+    play_more(&places[4], 3, -1);
+    play_more(&places[4], 8, 7);
 }
 
-/* P2P that hangs somewhere is tried once, whatever else there is to copy. */
+/* The first copy of a pattern in a crew gets answers that do not fit, from one worker. */
+struct lapse {
+    const char *crew, *pattern;
+    int rank;
+    enum phase phase;
+    bool done;
+};
+
+static void garble_pattern(struct scripted_run *run, int rank, int crew, const json_t *request)
+{
+    struct lapse *lapse = run->user;
+    const struct actor *actor = &run->actor[crew][rank];
+
+    if (lapse->done || strcmp(actor->name, lapse->crew) != 0 || strcmp(lp_json_str(request, "do", ""), "cell") != 0 ||
+        strcmp(actor->cell.pattern, lapse->pattern) != 0)
+        return;
+    lapse->done = true;
+    run_fault(run, (struct fault){GARBLED, lapse->phase, lapse->rank, lapse->crew, actor->cell.requested_bytes, 1});
+}
+
+/* A lane that is missing, or a block of it, on any worker: that copy has failed, the others are measured in a crew of their own. */
+static void test_lanes_that_do_not_fit(void **state)
+{
+    static const struct {
+        const char *device, *crew, *pattern;
+        bool one_worker;
+    } cases[] = {{"cuda", "link", "both_ways", true},
+                 {"cuda", "link-ipc", "ring", false},
+                 {"host", "link", "both_ways", false},
+                 {"host", "link", "ring", false}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        for (int n = 2; n <= 5; n++)
+            for (int k = 0; k < (cases[i].one_worker ? 2 : 2 * n); k++) {
+                struct lapse lapse = {cases[i].crew, cases[i].pattern, k / 2, k % 2 ? AT_TIME : AT_WARM_UP, false};
+                struct scripted_run *run = small_machine(cases[i].device, n);
+                size_t failed = 0;
+
+                run->on_request = garble_pattern;
+                run->user = &lapse;
+                run_play(run, main_run);
+                for (size_t r = 0; r < run->result.n; r++) {
+                    const struct lp_record *record = run->result.record[r];
+
+                    if (record->outcome == LP_DONE)
+                        continue;
+                    failed++;
+                    assert_int_equal(record->outcome, LP_FAILED);
+                    assert_string_equal(record->cell.pattern, cases[i].pattern);
+                    assert_string_equal(record->reason, "workers answered with other samples than asked for");
+                    check_rates(cases[i].pattern, record);
+                }
+                check_baseline(run, cases[i].pattern);
+                assert_true(failed == 1 && run->code == 3 && is_complete(run) && crews_of(run, cases[i].crew) == 2);
+                run_free(run);
+            }
+}
+
+/* ---- what is given up ---- */
+
+/* Several sizes go wrong, each in its way: what counts for copies with P2P does not for those without, nor the reverse. */
+static void test_losses_are_counted_apart(void **state)
+{
+    static const size_t sizes[] = {16, (size_t)64 << 10, (size_t)256 << 10};
+    static const struct fault fates[] = {
+        {NKINDS, AT_BYE, 0, NULL, 0, 0},    {SEGV, AT_WARM_UP, 0, "link", 0, 0},     {STALLS, AT_TIME, 0, "link", 0, 0},
+        {FAILS, AT_CHECK, 0, "link", 0, 0}, {UNSUPPORTED, AT_CELL, 0, "link", 0, 0}, {WRONG_LAST, AT_AFTER, 0, "link", 0, 0},
+    };
+    struct programme *programme = programme_create("cuda", 2, main_run);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(fates) * COUNT_OF(fates) * COUNT_OF(fates); i++) {
+        size_t rest = i, n = 0;
+        struct fault fault[COUNT_OF(sizes)];
+        char name[160] = "";
+
+        for (size_t s = 0; s < COUNT_OF(sizes); s++, rest /= COUNT_OF(fates)) {
+            fault[n] = fates[rest % COUNT_OF(fates)];
+            fault[n].bytes = sizes[s];
+            if (fault[n].kind == NKINDS)
+                continue;
+            snprintf(name + strlen(name), sizeof(name) - strlen(name), "%zu %s, ", sizes[s], kind_names[fault[n].kind]);
+            n++;
+        }
+        run_free(play_copies(name, programme, fault, n));
+    }
+    free(programme);
+}
+
+/* P2P that hangs somewhere is tried once, whatever else there is to copy, and in whichever crew; the rest is measured. */
 static void test_p2p_is_tried_once(void **state)
 {
     (void)state;
-    for (int n = 2; n <= 8; n += 3) {
-        struct scripted_run *run = run_create("cuda", n);
+    for (int phase = AT_OPEN; phase < AT_BYE; phase++)
+        for (int n = 2; n <= 8; n += 3) {
+            struct scripted_run *run = run_create("cuda", n);
+            const char *name = phase_names[phase];
+            size_t hangs = 0, skipped = 0, p2p = 0;
 
-        run_fault(run, (struct fault){STOPS, AT_WARM_UP, -1, P2P_CREWS, 0, 0});
-        run_play(run, (const char *[]){"--no-collectives", NULL});
-        assert_int_equal(crews_of(run, "link-p2p-off"), 1);
-        assert_int_equal(crews_of(run, "link-p2p-on"), 1);
-        assert_int_equal(crews_of(run, "link-ring"), 0);
-        assert_int_equal(run->result.n, 3 * n * (n - 1) + 1);
-        for (size_t i = 0; i < run->result.n; i++)
-            if (run->result.record[i]->outcome == LP_SKIPPED)
-                assert_string_equal(run->result.record[i]->reason, "not tried: a copy with P2P hung before");
-        run_free(run);
+            run_fault(run, (struct fault){STOPS, (enum phase)phase, -1, P2P_CREWS, 0, 0});
+            run_play(run, (const char *[]){"--no-collectives", NULL});
+            assert_case(name, run->code == 4 && is_complete(run));
+            assert_case(name, crews_of(run, "link") == 1 && crews_of(run, "link-ipc") == (phase == AT_OPEN));
+            for (size_t i = 0; i < run->result.n; i++) {
+                const struct lp_record *record = run->result.record[i];
+
+                p2p += needs_peers(&record->cell) && (phase != AT_OPEN || strcmp(record->cell.processes, "ipc") == 0);
+                hangs += record->outcome == LP_HANG;
+                skipped += record->outcome == LP_SKIPPED;
+                if (record->outcome == LP_SKIPPED)
+                    assert_string_equal(record->reason, P2P_HUNG);
+                else
+                    assert_case(name, record->outcome == (p2p == 0 ? LP_DONE : LP_HANG));
+            }
+            assert_case(name, hangs == 1 && skipped + 1 == p2p);
+            run_free(run);
+        }
+}
+
+/* ---- peer access that cannot be had ---- */
+
+/* From the request after `peers` on, a run that is killed would leave the errors in its journal. */
+static void look_for_errors(struct scripted_run *run, int rank, int crew, const json_t *request)
+{
+    struct lp_result part;
+    const json_t *pairs;
+    int found = 0, *left = run->user;
+
+    (void)rank;
+    if (!run->actor[crew][0].peers || strcmp(lp_json_str(request, "do", ""), "peers") == 0 || *left == 0)
+        return;
+    if (lp_result_load(scratch_path(&run->scratch, "run.json.part"), &part, NULL) != LP_OK)
+        foul(run, "asked while there was no journal:", run->actor[crew][0].name);
+    pairs = json_object_get(json_object_get(part.head, "topology"), "pairs");
+    for (size_t i = 0; i < json_array_size(pairs); i++)
+        found += json_object_get(json_array_get(pairs, i), "enable_error") != NULL;
+    if (found != *left)
+        foul(run, "asked before the journal had the errors of", run->actor[crew][0].name);
+    *left = 0;
+    lp_result_release(&part);
+}
+
+/* Who reaches into whose memory. */
+static bool reaches(const struct lp_cell *cell, int by, int of)
+{
+    bool read = (lp_path_find(cell->op)->flags & LP_PATH_READ) != 0, found = false;
+
+    for (int e = 0; e < cell->nedges; e++)
+        found = found ||
+                (by == (read ? cell->edges[e].dst : cell->edges[e].src) && of == (read ? cell->edges[e].src : cell->edges[e].dst));
+    return found;
+}
+
+static void play_errors(const char *const *words, int n, const char *errors)
+{
+    struct scripted_run *run = small_machine("cuda", n);
+    json_t *list = json_of(errors);
+    const json_t *pairs;
+    int left = (int)json_array_size(list);
+    size_t with_error = 0;
+
+    run->peer_errors = errors;
+    run->on_request = look_for_errors;
+    run->user = &left;
+    run_play(run, words);
+    assert_case(errors, run->code == 0 && is_complete(run) && left == 0);
+    assert_case(errors, crews_of(run, "link") == 1 && crews_of(run, "link-ipc") == 1);
+    pairs = json_object_get(json_object_get(run->result.head, "topology"), "pairs");
+    assert_int_equal(json_array_size(pairs), n * (n - 1));
+    for (size_t i = 0; i < json_array_size(pairs); i++)
+        with_error += json_object_get(json_array_get(pairs, i), "enable_error") != NULL;
+    assert_case(errors, with_error == json_array_size(list));
+    for (size_t i = 0; i < json_array_size(pairs); i++)
+        for (size_t k = 0; k < json_array_size(list); k++) {
+            const json_t *pair = json_array_get(pairs, i), *error = json_array_get(list, k);
+
+            if (json_equal(json_object_get(pair, "src"), json_array_get(error, 0)) &&
+                json_equal(json_object_get(pair, "dst"), json_array_get(error, 1)))
+                assert_true(json_equal(json_object_get(pair, "enable_error"), json_array_get(error, 2)));
+        }
+    for (size_t r = 0; r < run->result.n; r++) {
+        const struct lp_record *record = run->result.record[r];
+        bool without = false;
+
+        for (size_t k = 0; k < json_array_size(list) && record->cell.kind == LP_COPY; k++)
+            without = without || reaches(&record->cell, (int)json_integer_value(json_array_get(json_array_get(list, k), 0)),
+                                         (int)json_integer_value(json_array_get(json_array_get(list, k), 1)));
+        without = without && needs_peers(&record->cell) && strcmp(record->cell.processes, "one") == 0;
+        assert_case(errors, record->outcome == (without ? LP_UNSUPPORTED : LP_DONE));
+        if (without)
+            assert_says(record->reason, "no peer access from ");
     }
+    json_decref(list);
+    run_free(run);
+}
+
+static void test_enabling_errors(void **state)
+{
+    static const struct {
+        int n;
+        const char *errors;
+    } cases[] = {
+        {2, "[[0, 1, 'peer access is not supported between these two devices']]"},
+        {2, "[[1, 0, 'not supported']]"},
+        {2, "[[0, 1, 'this way'], [1, 0, 'and back']]"},
+        {3, "[[2, 0, 'a switch']]"},
+        {5, "[[0, 1, 'one'], [3, 4, 'two'], [4, 2, 'three']]"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        play_errors(main_run, cases[i].n, cases[i].errors);
+        play_errors(p2p_run, cases[i].n, cases[i].errors);
+    }
+}
+
+/* ---- GPUs that rank 0 does not see ---- */
+
+/* Without peer access they cannot be reached, which is known before; no crew is started for that. With it their ranks reach them.
+ */
+static void test_hidden_gpus(void **state)
+{
+    (void)state;
+    for (int n = 2; n <= 5; n++)
+        for (int seen = 1; seen < n; seen++) {
+            struct scripted_run *run = small_machine("cuda", n);
+            size_t skipped = 0;
+
+            run->seen_by_rank0 = seen;
+            run_play(run, main_run);
+            assert_true(run->code == 0 && is_complete(run));
+            assert_true(crews_of(run, "link") == (seen > 1) && crews_of(run, "link-ipc") == 1);
+            for (size_t i = 0; i < copies_in(run); i++) {
+                const struct lp_record *record = run->result.record[i];
+                bool visible = true, ring = strcmp(record->cell.pattern, "ring") == 0;
+
+                for (int e = 0; e < record->cell.nedges; e++)
+                    visible = visible && record->cell.edges[e].src < seen && record->cell.edges[e].dst < seen;
+                if (!visible && !needs_peers(&record->cell)) {
+                    assert_int_equal(record->outcome, LP_SKIPPED);
+                    assert_says(record->reason, "peer GPU not visible to this process");
+                    skipped++;
+                    continue;
+                }
+                assert_int_equal(record->outcome, LP_DONE);
+                assert_true(visible || ring || strcmp(record->cell.processes, "ipc") == 0);
+            }
+            assert_true(skipped >= (size_t)(n * (n - 1) - seen * (seen - 1)));
+            run_free(run);
+        }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_without_p2p), cmocka_unit_test(test_with_p2p),          cmocka_unit_test(test_ring),
-        cmocka_unit_test(test_host),        cmocka_unit_test(test_p2p_is_tried_once),
+        cmocka_unit_test(test_one_worker),
+        cmocka_unit_test(test_with_p2p),
+        cmocka_unit_test(test_without_p2p),
+        cmocka_unit_test(test_between_processes),
+        cmocka_unit_test(test_host),
+        cmocka_unit_test(test_lanes_that_do_not_fit),
+        cmocka_unit_test(test_losses_are_counted_apart),
+        cmocka_unit_test(test_p2p_is_tried_once),
+        cmocka_unit_test(test_enabling_errors),
+        cmocka_unit_test(test_hidden_gpus),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
