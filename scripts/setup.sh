@@ -2,32 +2,35 @@
 # Installs what linkperf needs on Debian and Ubuntu, and is quick and quiet when nothing is missing. It never touches
 # drivers, CUDA or NCCL: those are the machine's.
 #
-#   scripts/setup.sh [--check] [build|test|lint ...]      all groups by default
+#   scripts/setup.sh [--check] [build|test|lint|plot ...]      all groups by default
 #
+# build: what make needs; test: make test; lint: make lint; plot: make plot and scripts/plot.py.
 # --check only says what is missing, and exits 1 then. Otherwise 1 means that something could not be installed.
 set -u
 
-# group, package, and the test that it, or something as good from elsewhere, is there
+# group, package, and the test that it, or something as good from elsewhere, is there; a package may be in several groups
 table() {
     cat <<'END'
-build gcc              program gcc
-build libc6-dev        header stdio.h
-build make             program make
-build pkg-config       program pkg-config
-build openmpi-bin      program mpirun
-build libopenmpi-dev   program mpicc
-build libhwloc-dev     library hwloc
-build libjansson-dev   library jansson
-build libyaml-dev      library yaml-0.1
-build libsmartcols-dev library smartcols
-build util-linux       program lscpu
-test  libcmocka-dev    library cmocka
-test  bats             program bats
-test  procps           program pgrep
-test  python3          program python3
-lint  clang-format     program clang-format
-lint  cppcheck         program cppcheck
-lint  shellcheck       program shellcheck
+build gcc                program gcc
+build libc6-dev          header  stdio.h
+build make               program make
+build pkg-config         program pkg-config
+build openmpi-bin        program mpirun
+build libopenmpi-dev     program mpicc
+build libhwloc-dev       library hwloc
+build libjansson-dev     library jansson
+build libyaml-dev        library yaml-0.1
+build libsmartcols-dev   library smartcols
+build util-linux         program lscpu
+test  libcmocka-dev      library cmocka
+test  bats               program bats
+test  procps             program pgrep
+test  python3            program python3
+test  python3-matplotlib module  matplotlib
+lint  clang-format       program clang-format
+lint  cppcheck           program cppcheck
+lint  shellcheck         program shellcheck
+plot  python3-matplotlib module  matplotlib
 END
 }
 
@@ -47,8 +50,17 @@ header() {
     ! program gcc || echo "#include <$1>" | gcc -E - >/dev/null 2>&1
 }
 
-# The packages of $groups that are missing, one a line. Nothing can be said of libraries before pkg-config is there; then
-# what dpkg says must do.
+# As scripts/plot.py does: of the system's python where the first on the PATH (pyenv, conda) has none.
+module() {
+    local python
+    for python in python3 /usr/bin/python3; do
+        "$python" -c "import $1" </dev/null >/dev/null 2>&1 && return
+    done
+    return 1
+}
+
+# The packages of $groups that are missing, one a line, each once. Nothing can be said of libraries before pkg-config is
+# there; then what dpkg says must do.
 missing() {
     local group package kind what
     table | while read -r group package kind what; do
@@ -58,7 +70,7 @@ missing() {
             continue
         fi
         echo "$package"
-    done
+    done | awk '!seen[$0]++'
 }
 
 # The words of stdin in one line.
@@ -75,14 +87,14 @@ check=no
 for arg in "$@"; do
     case $arg in
     --check) check=yes ;;
-    build | test | lint) groups="$groups $arg" ;;
+    build | test | lint | plot) groups="$groups $arg" ;;
     *)
-        echo "usage: scripts/setup.sh [--check] [build|test|lint ...]" >&2
+        echo "usage: scripts/setup.sh [--check] [build|test|lint|plot ...]" >&2
         exit 2
         ;;
     esac
 done
-[ -n "$groups" ] || groups="build test lint"
+[ -n "$groups" ] || groups="build test lint plot"
 
 wanted=$(missing | line)
 [ -n "$wanted" ] || exit 0
