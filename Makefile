@@ -4,6 +4,7 @@
 #: Targets
 #:   all         ./linkperf and ./linkperf-worker (default)
 #:   run         build, then mpirun with one rank a GPU, or 2 on host memory; RUN_ARGS='-b 8 -e 1G' go to linkperf
+#:   plot        figures of a result: make plot RESULT=run.json, PLOT_ARGS='-o DIR --format svg' go to scripts/plot.py
 #:   test        unit and command tests; they need no GPU
 #:   test-gpu    tests for machines with GPUs; builds only what is absent
 #:   gpu-tests   the programs of test-gpu, under build/gpu-tests/, to be carried to a GPU machine
@@ -18,6 +19,7 @@
 #:   STATIC_DEPS=1 jansson, libyaml and hwloc linked statically, for programs that go to another machine
 #:   SANITIZE=address,undefined  with all and test: instrumented programs in a build folder of their own
 #:   V=1           show commands
+#:   RESULT, PLOT_ARGS     file and arguments of `make plot`
 #:   N, RUN_ARGS, MPIRUN   ranks, linkperf's arguments and the launcher of `make run`
 #:   CC, MPICC, NVCC, CFLAGS, CPPFLAGS, LDFLAGS, LDLIBS, NVCCFLAGS, PREFIX, DESTDIR   as usual; flags are appended to ours
 
@@ -28,11 +30,11 @@ comma   := ,
 hash    := \#
 
 .DELETE_ON_ERROR:
-.PHONY: all run test test-gpu gpu-tests test-programs install lint clean help where FORCE
+.PHONY: all run plot test test-gpu gpu-tests test-programs install lint clean help where FORCE
 all: linkperf linkperf-worker
 
 # These build through a make of their own, once set-up has run, or nothing at all: they look for no compiler.
-building := $(filter-out help clean lint run test test-gpu install,$(or $(MAKECMDGOALS),all))
+building := $(filter-out help clean lint run plot test test-gpu install,$(or $(MAKECMDGOALS),all))
 
 Q   := $(if $(filter 1,$(V)),,@)
 say  = $(if $(Q),@printf '  %-5s %s\n' '$1' '$2')
@@ -273,6 +275,11 @@ run:
 	[ "$$cores" -ge "$$n" ] || set -- --oversubscribe; \
 	echo "$(MPIRUN) -np $$n $$* ./linkperf $(RUN_ARGS)"; \
 	exec $(MPIRUN) -np "$$n" "$$@" ./linkperf $(RUN_ARGS)
+
+plot:
+	@[ -n '$(RESULT)' ] || { echo 'make plot: of which result? make plot RESULT=run.json' >&2; exit 2; }
+	@scripts/setup.sh plot
+	@scripts/plot.py '$(RESULT)' $(PLOT_ARGS)
 
 # Builds nothing that is there: under sudo the PATH may have no nvcc, and git no answer.
 install:
