@@ -21,6 +21,7 @@ PATTERNS = {
     "all_to_one": ("all others to one at once", "the cells of a column at once"),
     "all_pairs": ("every rank to every other at once", "all cells at once"),
 }
+SMALL = 1024  # bytes; queued copies up to here are timed back to back, and their rate says nothing
 LATENCY_PATHS = ("load_latency", "flag_latency", "cpu_flag")  # their figure is a time, whatever their timing is called
 CELLS = ((4, 1.1, 10), (8, 0.85, 8.5), (16, 0.65, 6.5), (math.inf, 0.5, 5))  # most GPUs, inches of a cell, points of its text
 ROUND_TRIPS = ("flag_latency", "cpu_flag")
@@ -251,7 +252,7 @@ def pair_text(result, *ends):
 
 
 def rate_curves(result, copies):
-    for (src, dst), ways in by_pair(r for r in copies if not is_latency(r)):
+    for (src, dst), ways in by_pair(r for r in copies if not is_latency(r) and r["requested_bytes"] > SMALL):
         figure, axes = common.new_chart()
         draw_ways(axes[0], result, ways, lambda record: record.get("gbps"))
         rate, kind = line_rate(result, src, dst)

@@ -36,7 +36,7 @@ static bool read_lane(const json_t *lane, size_t blocks, int nedges, int64_t zer
 static bool read_lanes(json_t *const *replies, int workers, size_t blocks, int nedges, struct span *spans)
 {
     bool seen[LP_MAX_TRANSFERS] = {false};
-    int64_t zero_ns = 0; /* so that doubles keep the nanoseconds */
+    int64_t zero_ns = -1; /* of the first lane, so that doubles keep the nanoseconds */
 
     for (int w = 0; w < workers; w++) {
         const json_t *lanes = json_object_get(replies[w], "lanes");
@@ -44,7 +44,7 @@ static bool read_lanes(json_t *const *replies, int workers, size_t blocks, int n
         for (size_t i = 0; i < json_array_size(lanes); i++) {
             const json_t *lane = json_array_get(lanes, i);
 
-            if (zero_ns == 0)
+            if (zero_ns < 0)
                 zero_ns = json_integer_value(json_array_get(json_object_get(lane, "start_ns"), 0));
             if (!read_lane(lane, blocks, nedges, zero_ns, spans, seen))
                 return false;
@@ -56,7 +56,7 @@ static bool read_lanes(json_t *const *replies, int workers, size_t blocks, int n
     return true;
 }
 
-/* *any: time in which at least one edge ran, microseconds. Returns the share of it in which all did. */
+/* *any: from the first start to the last end, microseconds. Returns the share of it in which all did. */
 static double overlap_of_block(const struct span *spans, size_t blocks, int nedges, size_t block, double *any)
 {
     double first = spans[block].start_us, last_start = first, last = spans[block].end_us, first_end = last;

@@ -179,6 +179,10 @@ static bool need_crew(struct lp_tour *tour, const struct lp_cell *cell, struct l
 
     if (tour->crew && tour->peers && needs(cell, LP_PATH_STAGED))
         lp_tour_end_crew(tour); /* only a fresh process has no peer access */
+    if (!lp_job_going(tour->job)) {
+        why->kind = LP_LOSS_AGENT;
+        return false;
+    }
     if (!tour->crew) {
         tour->crew = start_group(tour->job, tour->group);
         if (tour->crew)

@@ -58,7 +58,7 @@ struct lp_record {
     /* copies; NaN until measured */
     double latency_us;                  /* of one copy, or of one step of a path that only has a latency */
     double edge_gbps[LP_MAX_TRANSFERS]; /* with more than one edge: of each, while the others ran too; algbw_gbps is the least */
-    double sum_gbps;                    /* of all edges together: all bytes by the time in which any ran */
+    double sum_gbps;                    /* of all edges together: all bytes by the time from the first start to the last end */
     double overlap;                     /* share of the time of the longest in which all edges ran; 1 is all */
     struct lp_histogram histogram;      /* of all samples of an isolated copy; n == 0: none */
     struct lp_evidence evidence;

@@ -20,7 +20,7 @@ struct lp_planned_list {
 
 /* Copies that one kind of crew measures. */
 struct lp_copy_group {
-    char name[LP_NAME_MAX]; /* for logs: "link-p2p-on" */
+    char name[LP_NAME_MAX]; /* for logs: "link-ipc" */
     bool one_worker;        /* one worker opens all GPUs; else one per rank, joined by IPC or shared memory */
     size_t arena_bytes;
     struct lp_planned_list copies;

@@ -16,7 +16,7 @@ teardown() {
 # Under mpirun in the background, long enough to be ended in its middle.
 start_long() {
     start mpirun --oversubscribe -np "$1" "$LINKPERF" --device host --no-link --timing graph,pipelined -J r.json --log-dir logs
-    wait_for 20 has_records 30 || fail "no 30 records"
+    wait_for 60 has_records 30 || fail "no 30 records"
 }
 
 @test "2 ranks: the same as one process, told by rank 0" {

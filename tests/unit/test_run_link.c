@@ -59,7 +59,7 @@ static void play_more(const struct place *place, int n, int rank)
     static const enum kind sorts[] = {STOPS,   WEDGED,     SEGV,      FAILS,      UNSUPPORTED, MEMORY,
                                       GARBLED, WRONG_ONCE, OTHER_ENV, AGENT_LOST, SIGNALLED};
     static const enum phase phases[] = {AT_WARM_UP, AT_OFFER, AT_PEERS, AT_TIME, AT_LAST, AT_START, AT_BYE};
-    size_t some = n < 5 ? COUNT_OF(phases) : n < 8 ? 4 : 2;
+    size_t some = n < 5 ? COUNT_OF(phases) : n < 8 ? 3 : 1;
     struct programme *programme = programme_create(place->device, n, main_run);
 
     for (size_t k = 0; k < COUNT_OF(sorts); k++)
