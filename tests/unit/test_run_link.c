@@ -323,6 +323,48 @@ static void test_enabling_errors(void **state)
     }
 }
 
+/* ---- NCCL's own order ---- */
+
+/* Default's first crew of four writes that its rings go 0 2 1 3. */
+static void write_ring(struct scripted_run *run, int rank, int crew, const json_t *request)
+{
+    const struct actor *actor = &run->actor[crew][rank];
+    const char *path = lp_json_str(actor->env, "NCCL_DEBUG_FILE", NULL);
+    FILE *file;
+
+    if (rank != 0 || strcmp(actor->name, "default") != 0 || strcmp(lp_json_str(request, "do", ""), "bye") != 0)
+        return;
+    file = path ? fopen(path, "w") : NULL;
+    assert(file);
+    for (int channel = 0; channel < 4; channel++)
+        fprintf(file, "box:%d:%d [0] NCCL INFO Channel %02d/04 :    0   2   1   3\n", 1000, 1000, channel);
+    fclose(file);
+}
+
+/* The baseline follows: measured again between default and the next variant, and default's records are held against it. */
+static void test_nccl_order(void **state)
+{
+    static const char *const words[] = {"-b",  "64",     "-e",      "64", "--collectives", "allreduce", "--placement",
+                                        "out", "--only", "p2p-off", NULL};
+    struct scripted_run *run = small_machine("cuda", 4);
+    const json_t *baseline, *order;
+
+    (void)state;
+    run->on_request = write_ring;
+    run_play(run, words);
+    assert_true(run->code == 0 && is_complete(run));
+    baseline = json_object_get(run->result.head, "baseline");
+    order = json_object_get(baseline, "order");
+    assert_int_equal(crews_of(run, "link-ipc"), 2);
+    assert_says(lp_json_str(baseline, "name", ""), "in NCCL's ring at once");
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(json_integer_value(json_array_get(order, i)), "0213"[i] - '0');
+    for (size_t i = 0; i < run->result.n; i++)
+        if (run->result.record[i]->cell.kind == LP_COLLECTIVE)
+            assert_true(run->result.record[i]->link_gbps == lp_json_num(baseline, "gbps", NAN));
+    run_free(run);
+}
+
 /* ---- GPUs that rank 0 does not see ---- */
 
 /* Without peer access they cannot be reached, which is known before; no crew is started for that. With it their ranks reach them.
@@ -371,6 +413,7 @@ int main(void)
         cmocka_unit_test(test_losses_are_counted_apart),
         cmocka_unit_test(test_p2p_is_tried_once),
         cmocka_unit_test(test_enabling_errors),
+        cmocka_unit_test(test_nccl_order),
         cmocka_unit_test(test_hidden_gpus),
     };
 
