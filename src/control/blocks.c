@@ -11,6 +11,8 @@
 #define BATCH_MAX     64
 #define SLOW_BLOCK_US 50e3
 #define SLOW_BATCH    3
+#define FIRST_SHARE   (1.0 / 3.0) /* of the budget, for the first batch */
+#define SETTLED       0.01        /* half of the median's interval, as a share of it */
 
 int lp_blocks_ops(enum lp_timing timing, int fixed, double op_us)
 {
@@ -28,11 +30,21 @@ int lp_blocks_ops(enum lp_timing timing, int fixed, double op_us)
     return ops > OPS_MAX ? OPS_MAX : ops < 1.0 ? 1 : (int)ops;
 }
 
-int lp_blocks_batch(double block_us, double budget_us)
+static bool is_settled(const struct lp_stats *stats)
 {
-    double blocks = block_us > 0.0 ? budget_us / block_us : BATCH_MAX;
+    return (stats->ci95_high - stats->ci95_low) / 2.0 <= SETTLED * stats->median;
+}
 
-    if (block_us > SLOW_BLOCK_US)
+int lp_blocks_next(double block_us, double budget_us, const struct lp_stats *so_far)
+{
+    double left_us = budget_us - (so_far ? block_us * (double)so_far->n : 0.0), blocks;
+
+    if (so_far && (block_us > SLOW_BLOCK_US || so_far->n >= LP_MAX_SAMPLES || left_us < block_us || is_settled(so_far)))
+        return 0;
+    if (!so_far && block_us > SLOW_BLOCK_US)
         return SLOW_BATCH;
-    return blocks > BATCH_MAX ? BATCH_MAX : blocks < BATCH_MIN ? BATCH_MIN : (int)blocks;
+    blocks = block_us > 0.0 ? (so_far ? left_us : budget_us * FIRST_SHARE) / block_us : BATCH_MAX;
+    if (!so_far && !(blocks > BATCH_MIN))
+        return BATCH_MIN;
+    return blocks > BATCH_MAX ? BATCH_MAX : (int)blocks;
 }

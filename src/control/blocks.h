@@ -2,7 +2,7 @@
 #ifndef LP_CONTROL_BLOCKS_H
 #define LP_CONTROL_BLOCKS_H
 
-#include "model/cell.h"
+#include "model/record.h"
 
 /*
  * K, the operations of one block, from the time of one (microseconds, slowest rank): as many as make a block last about a
@@ -11,7 +11,10 @@
  */
 int lp_blocks_ops(enum lp_timing timing, int fixed, double op_us);
 
-/* Blocks of one batch: what fits into budget_us, from 8 (3 for operations of over 50 ms) to 64. */
-int lp_blocks_batch(double block_us, double budget_us);
+/*
+ * Blocks of the next batch: of the first (so_far NULL) a third of the budget, from 8 (3 for blocks of over 50 ms) to 64; then what
+ * is left of it, unless the median's interval is within 1 % of the median to either side. 0: enough.
+ */
+int lp_blocks_next(double block_us, double budget_us, const struct lp_stats *so_far);
 
 #endif

@@ -109,7 +109,8 @@ static inline int plot_set_up(void **state)
     plot->stage.script->user = plot;
     plot->op_us[0] = 90.0;
     plot->op_us[1] = 100.0;
-    plot->slope = plot->growth = 1.0;
+    plot->slope = 0.01; /* within the 1 % at which a cell is settled */
+    plot->growth = 1.0;
     plot->iteration = 7;
     plot->limits = (struct lp_limits){SECONDS(60), SECONDS(10), SECONDS(5), 1.0, 30e3, 12e3, 30e3};
     plot->cell = (struct lp_cell){.kind = LP_COLLECTIVE,

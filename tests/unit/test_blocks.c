@@ -41,18 +41,18 @@ static void test_ops(void **state)
         assert_case(cases[i].name, lp_blocks_ops(cases[i].timing, cases[i].fixed, cases[i].op_us) == cases[i].k);
 }
 
-static void test_batches(void **state)
+static void test_first_batch(void **state)
 {
     static const struct {
         const char *name;
         double block_us, budget_us;
         int n;
     } cases[] = {
-        {"a millisecond in 30", 1e3, 30e3, 30},
+        {"a third of 30 ms", 1e3, 30e3, 10},
         {"short", 10.0, 30e3, 64},
         {"long", 20e3, 30e3, 8},
-        {"exactly 8", 3750.0, 30e3, 8},
-        {"exactly 64", 468.75, 30e3, 64},
+        {"exactly 8", 1250.0, 30e3, 8},
+        {"exactly 64", 156.25, 30e3, 64},
         {"not quite slow", 50e3, 30e3, 8},
         {"slow", 50001.0, 30e3, 3},
         {"very slow", 1e9, 30e3, 3},
@@ -64,14 +64,42 @@ static void test_batches(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++)
-        assert_case(cases[i].name, lp_blocks_batch(cases[i].block_us, cases[i].budget_us) == cases[i].n);
+        assert_case(cases[i].name, lp_blocks_next(cases[i].block_us, cases[i].budget_us, NULL) == cases[i].n);
+}
+
+static void test_next_batch(void **state)
+{
+    static const struct {
+        const char *name;
+        double block_us, low, high; /* of a median of 100 us */
+        size_t have;
+        int n;
+    } cases[] = {
+        {"settled", 1e3, 99.5, 100.5, 10, 0},
+        {"exactly 1 % to either side", 1e3, 99.0, 101.0, 10, 0},
+        {"not settled: the rest of 30 ms", 1e3, 90.0, 101.0, 10, 20},
+        {"at most a request's", 100.0, 90.0, 110.0, 64, 64},
+        {"budget spent", 1e3, 50.0, 150.0, 30, 0},
+        {"less than a block is left", 7e3, 50.0, 150.0, 4, 0},
+        {"slow", 60e3, 50.0, 150.0, 3, 0},
+        {"no interval yet", 1e3, (double)NAN, (double)NAN, 5, 25},
+        {"enough to keep", 1.0, 50.0, 150.0, LP_MAX_SAMPLES, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct lp_stats stats = {.median = 100.0, .ci95_low = cases[i].low, .ci95_high = cases[i].high, .n = cases[i].have};
+
+        assert_case(cases[i].name, lp_blocks_next(cases[i].block_us, 30e3, &stats) == cases[i].n);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ops),
-        cmocka_unit_test(test_batches),
+        cmocka_unit_test(test_first_batch),
+        cmocka_unit_test(test_next_batch),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

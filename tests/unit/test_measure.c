@@ -14,8 +14,8 @@ static void test_good_cell(void **state)
     struct plot *plot = *state;
     struct lp_crew *crew = ready_crew(&plot->stage, 2);
     const struct lp_record *record = &plot->record;
-    /* the warm-up's later half took 102, 103, 104 us on the slower rank */
-    int k = lp_blocks_ops(LP_GRAPH, 0, 103.0), n = lp_blocks_batch(103.0 * k, 30e3);
+    /* the warm-up's later half took 100.02, 100.03, 100.04 us on the slower rank */
+    int k = lp_blocks_ops(LP_GRAPH, 0, 100.03), n = lp_blocks_next(100.03 * k, 30e3, NULL);
 
     assert_true(measure(plot, crew));
     assert_int_equal(record->outcome, LP_DONE);
@@ -24,8 +24,8 @@ static void test_good_cell(void **state)
     assert_int_equal(record->ops_per_sample, k);
     assert_int_equal(record->time_us.n, n);
     for (int i = 0; i < n; i++)
-        assert_true(record->samples_us[i] == 100.0 + i); /* the slower rank's */
-    assert_true(record->time_us.median == 100.0 + (n - 1) / 2.0 && record->time_us.min == 100.0);
+        assert_true(record->samples_us[i] == 100.0 + 0.01 * i); /* the slower rank's */
+    assert_true(fabs(record->time_us.median - 100.0 - 0.01 * (n - 1) / 2.0) < 1e-9 && record->time_us.min == 100.0);
     assert_true(record->rotated && record->aligned);
     assert_true(fabs(record->algbw_gbps - 1048576.0 / (record->time_us.median * 1e3)) < 1e-9);
     assert_true(record->busbw_gbps == record->algbw_gbps); /* allreduce on 2 */
@@ -61,6 +61,24 @@ static void test_requests_in_order(void **state)
                 lp_json_int(asked(plot, STEP_AFTER), "iterations", 0) == 3);
     assert_null(asked(plot, STEP_AFTER + 1));
     assert_int_equal(plot->iteration, 14); /* never the same data twice */
+}
+
+/* A cell that is not steady gets what its budget gives, in a second batch, and all of its samples count. */
+static void test_unsteady_cell(void **state)
+{
+    struct plot *plot = *state;
+    struct lp_crew *crew = ready_crew(&plot->stage, 2);
+    int k, first;
+
+    plot->slope = 1.0;
+    assert_true(measure(plot, crew));
+    k = lp_blocks_ops(LP_GRAPH, 0, 103.0);
+    first = lp_blocks_next(103.0 * k, 30e3, NULL);
+    assert_int_equal(lp_json_int(asked(plot, STEP_TIME), "n", 0), first);
+    assert_string_equal(lp_json_str(asked(plot, STEP_TIME + 1), "purpose", ""), "time");
+    assert_int_equal(plot->record.time_us.n, first + lp_json_int(asked(plot, STEP_TIME + 1), "n", 0));
+    assert_true(plot->record.samples_us[first] == 100.0); /* the second batch begins where the first ends */
+    assert_true(lp_json_bool(asked(plot, STEP_TIME + 2), "last", false));
 }
 
 /* Where the time went: seven requests of 10 ms each. */
@@ -167,6 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         test_case(test_good_cell),
         test_case(test_requests_in_order),
+        test_case(test_unsteady_cell),
         test_case(test_seconds),
         test_case(test_in_place),
         test_case(test_unchecked),
