@@ -25,6 +25,7 @@
 #define EXIT_LOSS         4
 #define EXIT_WRONG        6
 #define CELL_BUDGET_US    25e3
+#define CAREFUL_FACTOR    4.0
 #define COPY_BUDGET_US    12e3
 #define LATENCY_BUDGET_US 30e3
 #define SUMMARY_BYTES     8192 /* what mpirun still passes on after it has sent SIGTERM */
@@ -128,7 +129,7 @@ static void set_limits(const struct lp_options *options, struct lp_limits *out)
         .cell_ns = (int64_t)(options->cell_timeout * options->slowness * 1e9),
         .end_ns = (int64_t)(20.0 * options->slowness * 1e9),
         .slowness = options->slowness,
-        .budget_us = CELL_BUDGET_US,
+        .budget_us = CELL_BUDGET_US * (options->careful ? CAREFUL_FACTOR : 1.0),
         .copy_us = COPY_BUDGET_US,
         .latency_us = LATENCY_BUDGET_US,
     };
@@ -169,7 +170,7 @@ static void tear_down(struct lp_job *job, bool keep_logs)
     lp_result_release(&job->result);
 }
 
-/* ---- head and dry run ---- */
+/* ---- head ---- */
 
 static void fill_head(struct lp_job *job, int argc, char **argv)
 {
@@ -186,39 +187,6 @@ static void fill_head(struct lp_job *job, int argc, char **argv)
     json_object_set_new(job->result.head, "locks", lp_locks_json(&job->plan.locks));
     json_object_set_new(job->result.head, "variants", lp_job_variants_json(job));
     json_object_set_new(job->result.head, "judgement", json_null());
-}
-
-static void print_skipped(const struct lp_planned_list *list, FILE *out)
-{
-    char words[128];
-
-    for (size_t i = 0; i < list->n; i++)
-        if (list->item[i].skip[0])
-            fprintf(out, "skipped: %s: %s\n", lp_cell_words(&list->item[i].cell, words, sizeof(words)), list->item[i].skip);
-}
-
-static void print_plan(const struct lp_job *job, FILE *out)
-{
-    const struct lp_plan *plan = &job->plan;
-    size_t tried = 0, copies = 0;
-    char need[32];
-
-    for (size_t i = 0; i < plan->cells.n; i++)
-        tried += plan->cells.item[i].skip[0] == '\0';
-    for (int g = 0; g < plan->ngroups; g++)
-        copies += plan->group[g].copies.n;
-    fprintf(out, "plan: %zu copies in %d crew%s", copies, plan->ngroups, plan->ngroups == 1 ? "" : "s");
-    if (plan->variants.n > 0)
-        fprintf(out, ", then %zu crews of %d workers, each with up to %zu cells (%zu skipped)", plan->variants.n, plan->nranks,
-                tried, plan->cells.n - tried);
-    if (plan->ngroups > 0 && plan->group[0].one_worker && !job->options->all_pairs)
-        fprintf(out, "; curves for up to %d more pairs that turn out to differ", LP_OUTLIERS_MAX);
-    fprintf(out, "\n");
-    for (int g = 0; g < plan->ngroups; g++)
-        print_skipped(&plan->group[g].copies, out);
-    print_skipped(&plan->cells, out);
-    fprintf(out, "about %.0f s, and %s of memory on every rank\n", plan->seconds,
-            lp_format_about(plan->need_bytes, need, sizeof(need)));
 }
 
 /* ---- the end ---- */
@@ -369,7 +337,7 @@ int lp_run(const struct lp_options *options, struct lp_link *link, int argc, cha
     lp_view_head(&job.result, stdout, lp_term_width(lp_launched_by_mpi()));
     fflush(stdout);
     if (options->dry_run) {
-        print_plan(&job, stdout);
+        lp_job_print_plan(&job, stdout);
         tear_down(&job, false);
         return 0;
     }

@@ -9,6 +9,8 @@
 #include "model/result.h"
 #include "plan/plan.h"
 
+#include <stdio.h>
+
 /* The host device's bounce buffer: small, so that it stays in the cache as NCCL's shared-memory buffers do. */
 #define LP_HOST_BOUNCE_BYTES ((size_t)256 << 10)
 
@@ -90,6 +92,9 @@ bool lp_job_has_eager(const struct lp_job *job, const struct lp_variant *variant
  */
 struct lp_crew *lp_job_start_variant(struct lp_job *job, const struct lp_variant *variant, bool trace);
 struct lp_opening lp_job_variant_opening(const struct lp_job *job, const struct lp_variant *variant);
+
+/* The plan in words: how many of what, what is skipped, time and memory. */
+void lp_job_print_plan(const struct lp_job *job, FILE *out);
 
 /* The survey: fills machine and head. LP_ERR_ENV with words, LP_ERR_SIGNAL. */
 enum lp_status lp_job_survey(struct lp_job *job, struct lp_reason *why);

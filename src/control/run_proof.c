@@ -182,8 +182,8 @@ static const struct lp_record *counterpart(const struct lp_job *job, const struc
     for (size_t i = 0; i < job->result.n; i++) {
         const struct lp_record *other = job->result.record[i];
 
-        if (strcmp(other->variant, "default") == 0 && other->repeat == 0 && lp_record_usable(other) &&
-            lp_cell_same(&other->cell, &record->cell))
+        if (strcmp(other->variant, "default") == 0 && other->repeat == 0 && other->round == record->round &&
+            lp_record_usable(other) && lp_cell_same(&other->cell, &record->cell))
             return other;
     }
     return NULL;

@@ -3,6 +3,7 @@
 
 #include "base/units.h"
 #include "collectives/coll.h"
+#include "plan/options_table.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -12,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEY_FIRST 256 /* of options without a letter: the number of their row is added */
+#define CAREFUL_ROUNDS 5
+#define KEY_FIRST      256 /* of options without a letter: the number of their row is added */
 
 /* ---- values ---- */
 
@@ -117,119 +119,6 @@ static enum lp_status parse_bytes(const char *text, char letter, size_t *out, st
     return st == LP_OK && *out == 0 ? lp_because(why, LP_ERR_ARG, "-%c 0: a size of at least 1", letter) : st;
 }
 
-/* ---- the table ---- */
-
-enum value {
-    HEADING,
-    SIZE,
-    COUNT,
-    FACTOR,
-    FLAG,
-    TEXT,
-    NAMES,
-    DTYPE,
-    REDOP,
-    TIMINGS,
-    PLACEMENTS,
-    COLLECTIVES,
-    DEVICE,
-    BIND,
-    VARIANT
-};
-
-#define RUN 1u /* options of linkperf */
-#define P2P 2u /* and of linkperf p2p */
-
-struct row {
-    const char *name; /* a heading where there is no value */
-    char letter;      /* 0: none */
-    const char *arg, *help;
-    unsigned commands;
-    enum value value;
-    size_t member; /* of struct lp_options */
-    long min, max; /* of a COUNT */
-};
-
-#define AT(member) offsetof(struct lp_options, member)
-
-static const struct row rows[] = {
-    {"Sizes (whole numbers with K, M or G, 1024-based):", 0, 0, 0, RUN, HEADING, 0, 0, 0},
-    {"Sizes of the curves (whole numbers with K, M or G, 1024-based):", 0, 0, 0, P2P, HEADING, 0, 0, 0},
-    {"minbytes", 'b', "SIZE", "smallest size, 8 by default", RUN, SIZE, AT(min_bytes), 0, 0},
-    {"minbytes", 'b', "SIZE", "smallest size; 64K by default, 4K on host memory", P2P, SIZE, AT(min_bytes), 0, 0},
-    {"maxbytes", 'e', "SIZE", "largest size; 256M by default, 16M on host memory", RUN, SIZE, AT(max_bytes), 0, 0},
-    {"maxbytes", 'e', "SIZE", "largest size; 256M by default, 8M on host memory", P2P, SIZE, AT(max_bytes), 0, 0},
-    {"stepfactor", 'f', "N", "multiply the size by N, 2 by default", RUN, COUNT, AT(factor), 2, 1024},
-    {"stepfactor", 'f', "N", "multiply the size by N, 4 by default", P2P, COUNT, AT(factor), 2, 1024},
-    {"stepbytes", 'i', "SIZE", "add SIZE instead of multiplying", RUN | P2P, SIZE, AT(step_bytes), 0, 0},
-
-    {"What is measured:", 0, 0, 0, RUN | P2P, HEADING, 0, 0, 0},
-    {"collectives", 0, "LIST", "allreduce, allgather; all by default", RUN, COLLECTIVES, AT(collectives), 0, 0},
-    {"datatype", 'd', "TYPE", "float (default), double, int32, half, bfloat16", RUN, DTYPE, AT(dtype), 0, 0},
-    {"op", 'o', "OP", "sum (default), min, max", RUN, REDOP, AT(redop), 0, 0},
-    {"timing", 0, "LIST", "graph (default), pipelined, isolated", RUN, TIMINGS, AT(timings), 0, 0},
-    {"placement", 0, "LIST", "out (of place), in (place); both by default", RUN, PLACEMENTS, AT(placements), 0, 0},
-    {"no-link", 0, 0, "leave the link out; there is no baseline then", RUN, FLAG, AT(no_link), 0, 0},
-    {"no-collectives", 0, 0, "measure the link only, as far as a run does; linkperf p2p does all of it", RUN, FLAG,
-     AT(no_collectives), 0, 0},
-    {"all-pairs", 0, 0, "curves and latencies of every pair, not of one of each kind", RUN | P2P, FLAG, AT(all_pairs), 0, 0},
-
-    {"How it is measured:", 0, 0, 0, RUN | P2P, HEADING, 0, 0, 0},
-    {"iters", 'n', "N", "operations in a timed block; chosen per cell by default, always 1 for isolated", RUN | P2P, COUNT,
-     AT(iters), 1, 1000000},
-    {"warmup_iters", 'w', "N", "operations before, 5 by default", RUN, COUNT, AT(warmup), 0, 1000000},
-    {"warmup_iters", 'w', "N", "copies before; by default until two agree", P2P, COUNT, AT(warmup), 0, 1000000},
-    {"check", 'c', "N", "operations checked before the timed ones, and N after; 3 by default, 0 leaves the data unchecked", RUN,
-     COUNT, AT(checks), 0, 1000},
-    {"check", 'c', "N", "copies checked before the timed ones, and N after; 1 by default, 0 leaves the data unchecked", P2P, COUNT,
-     AT(checks), 0, 1000},
-
-    {"Variants:", 0, 0, 0, RUN, HEADING, 0, 0, 0},
-    {"matrix", 0, "FILE", "run matrix (YAML) instead of the built-in one", RUN, TEXT, AT(matrix), 0, 0},
-    {"variant", 0, "'NAME: K=V ...'", "one more variant; K without = removes K from the environment", RUN, VARIANT, 0, 0, 0},
-    {"only", 0, "LIST", "of the variants, only these (and default)", RUN, NAMES, AT(only), 0, 0},
-    {"no-lint", 0, "LIST", "run these variants although NCCL would misread them; a crash costs their cells only", RUN, NAMES,
-     AT(no_lint), 0, 0},
-
-    {"Machine:", 0, 0, 0, RUN | P2P, HEADING, 0, 0, 0},
-    {"device", 0, "KIND", "auto (default: GPUs, or host memory where there is none), cuda, host", RUN | P2P, DEVICE, AT(device), 0,
-     0},
-    {"ranks", 0, "N", "without mpirun: that many workers instead of one per GPU", RUN | P2P, COUNT, AT(ranks), 1, LP_MAX_RANKS},
-    {"nccl", 0, "PATH", "libnccl to use", RUN, TEXT, AT(nccl), 0, 0},
-    {"worker", 0, "PATH", "worker program, linkperf-worker beside this one by default", RUN | P2P, TEXT, AT(worker), 0, 0},
-    {"bind", 0, "HOW", "auto (default: undo the launcher's own binding), inherit", RUN | P2P, BIND, AT(keep_binding), 0, 0},
-    {"init-timeout", 0, "SECONDS", "limit of a start-up step, 60 by default", RUN | P2P, FACTOR, AT(init_timeout), 0, 0},
-    {"timeout", 0, "SECONDS", "least limit of a step of a cell, 10 by default (or 20 times its estimate)", RUN | P2P, FACTOR,
-     AT(cell_timeout), 0, 0},
-    {"slowness", 0, "X", "multiply all limits by X (also LINKPERF_SLOWNESS)", RUN | P2P, FACTOR, AT(slowness), 0, 0},
-
-    {"Output:", 0, 0, 0, RUN | P2P, HEADING, 0, 0, 0},
-    {"json", 'J', "FILE", "result file; FILE.part while running", RUN | P2P, TEXT, AT(result), 0, 0},
-    {"log-dir", 0, "DIR", "keep the logs of workers and NCCL there", RUN | P2P, TEXT, AT(log_dir), 0, 0},
-    {"long", 0, 0, "every variant with nccl-tests' columns, and histograms of latencies", RUN | P2P, FLAG, AT(longer), 0, 0},
-    {"dry-run", 0, 0, "print the plan, with time and memory, and measure nothing", RUN | P2P, FLAG, AT(dry_run), 0, 0},
-};
-
-#define NROWS (sizeof(rows) / sizeof(rows[0]))
-
-static const char run_doc[] =
-    "Which NCCL settings should this machine run, what does each reach, and how close is that to what the link carries? Start one "
-    "rank per GPU (mpirun -np 2 linkperf), or linkperf alone for all GPUs of this machine."
-    "\vSub-commands: linkperf p2p measures the link alone, in full; linkperf show FILE prints a result file or the journal of a "
-    "run "
-    "that was killed (FILE.part); linkperf lint FILE says what NCCL would misread in a run matrix, a shell file of exports or a "
-    "docker "
-    "line.\n"
-    "Exit: 0 good, 2 usage, 3 environment, 4 hang or crash, 6 wrong data (wins over all); 128+N on signal N.\n"
-    "LINKPERF_LOCK names variables (NAME or NAME=VALUE) that no variant may change.";
-static const char p2p_doc[] =
-    "The link between the GPUs, in full: every copy path between every pair, both ways, against line rate; latencies; what is true "
-    "of "
-    "peer access; and references through the host. Start one rank per GPU (mpirun -np 2 linkperf p2p), or linkperf p2p alone for "
-    "all "
-    "GPUs of this machine."
-    "\vExit: 0 good, 2 usage, 3 environment, 4 hang or crash, 6 wrong data (wins over all); 128+N on signal N.";
-
 struct parse {
     struct lp_options *out;
     struct lp_reason *why;
@@ -237,7 +126,7 @@ struct parse {
 };
 
 /* Takes the value of one option; arg is NULL for a flag. */
-static enum lp_status take_value(const struct row *row, const char *arg, struct lp_options *out, struct lp_reason *why)
+static enum lp_status take_value(const struct lp_option_row *row, const char *arg, struct lp_options *out, struct lp_reason *why)
 {
     static const char *const timings[] = {"graph", "pipelined", "isolated", NULL};
     static const char *const placements[] = {"out", "in", NULL};
@@ -246,37 +135,37 @@ static enum lp_status take_value(const struct row *row, const char *arg, struct 
 
     snprintf(what, sizeof(what), "--%s", row->name);
     switch (row->value) {
-    case SIZE:
+    case LP_OPT_SIZE:
         return parse_bytes(arg, row->letter, (size_t *)(void *)at, why);
-    case COUNT:
+    case LP_OPT_COUNT:
         return lp_parse_long(arg, row->min, row->max, (long *)(void *)at, why);
-    case FACTOR:
+    case LP_OPT_FACTOR:
         return parse_factor(what, arg, (double *)(void *)at, why);
-    case FLAG:
+    case LP_OPT_FLAG:
         *(bool *)at = true;
         return LP_OK;
-    case TEXT:
+    case LP_OPT_TEXT:
         *(const char **)(void *)at = arg;
         return LP_OK;
-    case NAMES:
+    case LP_OPT_NAMES:
         return parse_names(row->name, arg, at, sizeof(out->only), why);
-    case DTYPE:
+    case LP_OPT_DTYPE:
         return lp_dtype_parse(arg, &out->dtype, why);
-    case REDOP:
+    case LP_OPT_REDOP:
         return lp_redop_parse(arg, &out->redop, why);
-    case TIMINGS:
+    case LP_OPT_TIMINGS:
         return parse_set(arg, row->name, timings, &out->timings, why);
-    case PLACEMENTS:
+    case LP_OPT_PLACEMENTS:
         return parse_set(arg, row->name, placements, &out->placements, why);
-    case COLLECTIVES:
+    case LP_OPT_COLLECTIVES:
         return parse_collectives(arg, out, why);
-    case DEVICE:
+    case LP_OPT_DEVICE:
         return parse_word(arg, row->name, devices, out->device, sizeof(out->device), why);
-    case BIND:
+    case LP_OPT_BIND:
         return parse_bind(arg, &out->keep_binding, why);
-    case VARIANT:
+    case LP_OPT_VARIANT:
         return add_variant(out, arg, why);
-    case HEADING:
+    case LP_OPT_HEADING:
         break;
     }
     return LP_ERR_ARG;
@@ -294,23 +183,23 @@ static enum lp_status refuse_argument(const struct parse *parse, const char *arg
 
 static int key_of(size_t row)
 {
-    return rows[row].letter ? rows[row].letter : KEY_FIRST + (int)row;
+    return lp_option_rows[row].letter ? lp_option_rows[row].letter : KEY_FIRST + (int)row;
 }
 
 static unsigned command_of(const struct lp_options *options)
 {
-    return options->p2p ? P2P : RUN;
+    return options->p2p ? LP_OPT_P2P : LP_OPT_RUN;
 }
 
 static error_t take(int key, char *arg, struct argp_state *state)
 {
     struct parse *parse = state->input;
-    const struct row *row = NULL;
+    const struct lp_option_row *row = NULL;
     enum lp_status st = LP_OK;
 
-    for (size_t i = 0; i < NROWS && !row; i++)
-        if (rows[i].value != HEADING && rows[i].commands & command_of(parse->out) && key_of(i) == key)
-            row = &rows[i];
+    for (size_t i = 0; lp_option_rows[i].name && !row; i++)
+        if (lp_option_rows[i].value != LP_OPT_HEADING && lp_option_rows[i].commands & command_of(parse->out) && key_of(i) == key)
+            row = &lp_option_rows[i];
     if (row) {
         parse->out->factor_given |= key == 'f';
         st = take_value(row, arg, parse->out, parse->why);
@@ -349,14 +238,15 @@ static void fill_table(unsigned command, struct argp_option *options)
     int group = 0;
     size_t n = 0;
 
-    for (size_t i = 0; i < NROWS; i++) {
-        if (!(rows[i].commands & command))
+    for (size_t i = 0; lp_option_rows[i].name; i++) {
+        if (!(lp_option_rows[i].commands & command))
             continue;
-        group += rows[i].value == HEADING;
-        if (rows[i].value == HEADING)
-            options[n++] = (struct argp_option){.doc = rows[i].name, .group = group};
+        group += lp_option_rows[i].value == LP_OPT_HEADING;
+        if (lp_option_rows[i].value == LP_OPT_HEADING)
+            options[n++] = (struct argp_option){.doc = lp_option_rows[i].name, .group = group};
         else
-            options[n++] = (struct argp_option){rows[i].name, key_of(i), rows[i].arg, 0, rows[i].help, 0};
+            options[n++] =
+                (struct argp_option){lp_option_rows[i].name, key_of(i), lp_option_rows[i].arg, 0, lp_option_rows[i].help, 0};
     }
     options[n] = (struct argp_option){0};
 }
@@ -369,6 +259,7 @@ static void set_defaults(bool p2p, struct lp_options *out)
         .factor = 2,
         .warmup = p2p ? 0 : 5,
         .checks = p2p ? 1 : 3,
+        .rounds = 1,
         .timings = 1u << LP_GRAPH,
         .placements = 1u << LP_OUT_OF_PLACE | 1u << LP_IN_PLACE,
         .device = "auto",
@@ -383,8 +274,8 @@ enum lp_status lp_options_parse(int argc, char **argv, struct lp_options *out, s
     bool p2p = argc > 1 && strcmp(argv[1], "p2p") == 0;
     const char *slowness = getenv("LINKPERF_SLOWNESS");
     struct parse parse = {.out = out, .why = why};
-    struct argp_option options[NROWS + 1];
-    struct argp argp = {.options = options, .parser = take, .doc = p2p ? p2p_doc : run_doc};
+    struct argp_option options[LP_OPTIONS_MAX + 1];
+    struct argp argp = {.options = options, .parser = take, .doc = p2p ? lp_p2p_doc : lp_run_doc};
     error_t error;
 
     set_defaults(p2p, out);
@@ -403,6 +294,8 @@ enum lp_status lp_options_parse(int argc, char **argv, struct lp_options *out, s
         return parse.st;
     if (error)
         return lp_because(why, LP_ERR_ARG, "%s", strerror(error));
+    if (out->careful && out->rounds == 1)
+        out->rounds = CAREFUL_ROUNDS;
     return check_together(&parse);
 }
 

@@ -20,6 +20,8 @@ struct lp_options {
     unsigned timings;           /* bit per enum lp_timing */
     unsigned placements;        /* bit per enum lp_placement */
     long iters, warmup, checks; /* iters 0: chosen per cell */
+    long rounds;                /* of fresh crews for every variant */
+    bool careful;
     /* copies */
     bool p2p;       /* `linkperf p2p`: only the link, in full */
     bool all_pairs; /* curves and latencies for every pair */

@@ -207,7 +207,7 @@ static void estimate(const struct lp_options *options, struct lp_plan *plan)
             plan->need_bytes = 2 * plan->group[g].arena_bytes;
     }
     for (size_t i = 0; i < plan->variants.n; i++)
-        plan->seconds += lp_plan_variant_seconds(plan, options, &plan->variants.item[i]);
+        plan->seconds += (double)options->rounds * lp_plan_variant_seconds(plan, options, &plan->variants.item[i]);
 }
 
 static enum lp_status plan_collectives(const struct lp_options *options, const struct lp_machine *machine, struct lp_plan *out,

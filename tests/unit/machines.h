@@ -26,6 +26,7 @@ static inline struct lp_machine machine_of(const char *device, int nranks, size_
 static inline struct lp_options default_options(void)
 {
     struct lp_options options = {.factor = 2,
+                                 .rounds = 1,
                                  .warmup = 5,
                                  .checks = 3,
                                  .timings = 1u << LP_GRAPH,

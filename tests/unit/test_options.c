@@ -49,7 +49,7 @@ static void test_defaults(void **state)
     assert_string_equal(out.device, "auto");
     assert_true(!out.nccl && !out.worker && !out.keep_binding && !out.result && !out.log_dir);
     assert_true(out.init_timeout == 60.0 && out.cell_timeout == 10.0 && out.slowness == 1.0);
-    assert_true(!out.longer && !out.dry_run);
+    assert_true(!out.longer && !out.dry_run && out.rounds == 1 && !out.careful);
     lp_options_release(&out);
 }
 
@@ -180,6 +180,26 @@ static void test_p2p(void **state)
     assert_says(why.text, "linkperf p2p --help");
     assert_int_equal(parse_into("-b|8|p2p", buf, sizeof(buf), &out, &why), LP_ERR_ARG); /* a sub-command comes first */
     assert_says(why.text, "p2p");
+}
+
+static void test_rounds(void **state)
+{
+    static const struct {
+        const char *line;
+        long rounds;
+        bool careful;
+    } cases[] = {{"--rounds|3", 3, false}, {"--careful", 5, true}, {"--careful|--rounds|9", 9, true}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct lp_options out;
+        struct lp_reason why;
+        char buf[64];
+
+        assert_int_equal(parse_into(cases[i].line, buf, sizeof(buf), &out, &why), LP_OK);
+        assert_case(cases[i].line, out.rounds == cases[i].rounds && out.careful == cases[i].careful);
+        lp_options_release(&out);
+    }
 }
 
 static void test_variants_in_order(void **state)
@@ -397,6 +417,7 @@ int main(void)
         cmocka_unit_test(test_choices),
         cmocka_unit_test(test_texts_and_switches),
         cmocka_unit_test(test_p2p),
+        cmocka_unit_test(test_rounds),
         cmocka_unit_test(test_variants_in_order),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_slowness_from_the_environment),

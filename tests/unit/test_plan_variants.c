@@ -20,8 +20,11 @@ static struct lp_machine machine_of(const char *device, bool nvlink)
 
 static struct lp_options defaults(void)
 {
-    struct lp_options options = {
-        .factor = 2, .max_bytes = 64, .timings = 1u << LP_GRAPH, .placements = 1u << LP_OUT_OF_PLACE | 1u << LP_IN_PLACE};
+    struct lp_options options = {.factor = 2,
+                                 .rounds = 1,
+                                 .max_bytes = 64,
+                                 .timings = 1u << LP_GRAPH,
+                                 .placements = 1u << LP_OUT_OF_PLACE | 1u << LP_IN_PLACE};
 
     return options;
 }
