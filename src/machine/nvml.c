@@ -1,8 +1,8 @@
 /*
  * NVML by dlopen, with the few declarations we use written by hand: machines that build have no nvml.h. Only the driver's
- * answers; nothing is worked out from them but PCI Express line rate.
+ * answers; nothing is worked out from them but PCI Express line rate. What changes from moment to moment is nvml_now's.
  */
-#include "machine/nvml.h"
+#include "machine/nvml_parts.h"
 
 #include "machine/pci.h"
 
@@ -14,65 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From NVML's ABI, which only grows: a struct's layout and a number's meaning stay. */
-enum { SUCCESS = 0, INVALID_ARGUMENT = 2, NOT_SUPPORTED = 3 };
-enum { VALUE_UINT = 1, VALUE_ULONG = 2, VALUE_ULONGLONG = 3 };
-enum { FIELD_NVLINK_SPEED_COMMON = 90, FIELD_NVLINK_SPEED = 164 }; /* MB/s; the second per link, since about driver 520 */
-enum { REMOTE_GPU = 0, REMOTE_NPU = 1, REMOTE_SWITCH = 2 };
-enum { ONE_BOARD = 0, ONE_SWITCH = 10, SWITCHES = 20, HOST_BRIDGE = 30, NUMA_NODE = 40, SYSTEM = 50 }; /* nvmlGpuTopologyLevel_t */
-
-typedef struct nvml_device *device_t; /* opaque */
-
-struct field_value {
-    unsigned id, scope; /* scope: the link, for fields that are a link's */
-    long long timestamp_us, latency_us;
-    int type; /* VALUE_... */
-    int result;
-    union {
-        double real;
-        unsigned uint;
-        unsigned long ulong;
-        unsigned long long ulonglong;
-    } value;
-};
-
-struct pci_info { /* version 3, which the _v2 call below fills */
-    char legacy_id[16];
-    unsigned domain, bus, device, device_id, subsystem_id;
-    char id[32];
-};
-
-struct memory_info { /* nvmlMemory_t */
-    unsigned long long total, free, used;
-};
-
-struct lp_nvml {
-    void *handle;
-    char driver[80];
-    int (*init)(void);
-    int (*shutdown)(void);
-    int (*memory)(device_t device, struct memory_info *info);
-    const char *(*error_string)(int);
-    int (*driver_version)(char *, unsigned);
-    int (*by_pci)(const char *, device_t *);
-    int (*uuid)(device_t, char *, unsigned);
-    int (*vbios)(device_t, char *, unsigned);
-    int (*link_state)(device_t, unsigned, int *);
-    int (*link_remote_type)(device_t, unsigned, int *);
-    int (*link_remote_pci)(device_t, unsigned, struct pci_info *);
-    int (*field_values)(device_t, int, struct field_value *);
-    int (*pcie_gen)(device_t, unsigned *);
-    int (*pcie_width)(device_t, unsigned *);
-    int (*pcie_max_gen)(device_t, unsigned *);
-    int (*pcie_max_width)(device_t, unsigned *);
-    int (*common_ancestor)(device_t, device_t, int *);
-};
-
 #define SLOT(member) offsetof(struct lp_nvml, member)
 
 static const struct {
     const char *name;
-    size_t slot;
+    size_t slot;   /* of two rows with one slot the first that is there counts */
     bool required; /* the others: what they would tell is unknown */
 } symbols[] = {
     {"nvmlInit_v2", SLOT(init), true},
@@ -80,7 +26,6 @@ static const struct {
     {"nvmlErrorString", SLOT(error_string), true},
     {"nvmlDeviceGetHandleByPciBusId_v2", SLOT(by_pci), true},
     {"nvmlSystemGetDriverVersion", SLOT(driver_version), false},
-    {"nvmlDeviceGetMemoryInfo", SLOT(memory), false},
     {"nvmlDeviceGetUUID", SLOT(uuid), false},
     {"nvmlDeviceGetVbiosVersion", SLOT(vbios), false},
     {"nvmlDeviceGetNvLinkState", SLOT(link_state), false},
@@ -92,16 +37,30 @@ static const struct {
     {"nvmlDeviceGetMaxPcieLinkGeneration", SLOT(pcie_max_gen), false},
     {"nvmlDeviceGetMaxPcieLinkWidth", SLOT(pcie_max_width), false},
     {"nvmlDeviceGetTopologyCommonAncestor", SLOT(common_ancestor), false},
+    {"nvmlDeviceGetMemoryInfo", SLOT(memory), false},
+    {"nvmlDeviceGetClockInfo", SLOT(clock), false},
+    {"nvmlDeviceGetMaxClockInfo", SLOT(max_clock), false},
+    {"nvmlDeviceGetTemperature", SLOT(temperature), false},
+    {"nvmlDeviceGetPowerUsage", SLOT(power), false},
+    {"nvmlDeviceGetCurrentClocksEventReasons", SLOT(clock_reasons), false}, /* the next one's name since driver 535 */
+    {"nvmlDeviceGetCurrentClocksThrottleReasons", SLOT(clock_reasons), false},
+    {"nvmlDeviceGetUtilizationRates", SLOT(utilisation), false},
+    {"nvmlDeviceGetTotalEccErrors", SLOT(ecc_errors), false},
+    /* in this order: drivers 535.43 to 535.86 fill entries of _v3 that are eight bytes longer */
+    {"nvmlDeviceGetComputeRunningProcesses_v2", SLOT(processes), false},
+    {"nvmlDeviceGetComputeRunningProcesses_v3", SLOT(processes), false},
 };
 
 static enum lp_status find_symbols(struct lp_nvml *nvml, struct lp_reason *why)
 {
     for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
-        void *found = dlsym(nvml->handle, symbols[i].name);
+        void *found = dlsym(nvml->handle, symbols[i].name), *before;
 
         if (!found && symbols[i].required)
             return lp_because(why, LP_ERR_UNSUPPORTED, "NVML has no %s", symbols[i].name);
-        memcpy((char *)nvml + symbols[i].slot, &found, sizeof(found));
+        memcpy(&before, (char *)nvml + symbols[i].slot, sizeof(before));
+        if (!before)
+            memcpy((char *)nvml + symbols[i].slot, &found, sizeof(found));
     }
     return LP_OK;
 }
