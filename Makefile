@@ -99,7 +99,7 @@ MACHINE := src/machine/cpus.c src/machine/nvml.c src/machine/pci.c
 LINKPERF := src/linkperf.c src/control/link_mpi.c
 LINKPERF_REST := $(wildcard src/cmd_*.c) $(call sources,src/plan src/proof src/judge src/report) \
     $(filter-out src/control/link_mpi.c,$(call sources,src/control)) $(MACHINE) \
-    $(addprefix src/machine/,survey.c links.c nvml_now.c)
+    $(addprefix src/machine/,survey.c links.c nvml_now.c load.c)
 WORKER := src/linkperf_worker.c
 WORKER_REST := $(filter-out $(CUDA_C) $(LISTS),$(call sources,src/worker)) src/control/wire.c $(MACHINE)
 WORKER_PICK := $(if $(no_cuda),src/worker/lists_host.c,src/worker/lists_cuda.c $(CUDA_C) src/worker/kernels.cu)
