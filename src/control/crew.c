@@ -118,6 +118,12 @@ const char *lp_crews_lost(struct lp_crews *crews, int64_t wait_ns)
     return crews->agent_words;
 }
 
+void lp_crews_rest(struct lp_crews *crews, int64_t until_ns)
+{
+    while (!crews->signal && pump(crews, until_ns))
+        ;
+}
+
 /* ---- start ---- */
 
 static void name_logs(struct lp_crew *crew, struct mate *mate, const struct lp_crew_spec *spec)

@@ -52,6 +52,9 @@ int lp_crews_signal(const struct lp_crews *crews);
  * order: wait_ns is given to the signal. */
 const char *lp_crews_lost(struct lp_crews *crews, int64_t wait_ns);
 
+/* Waits until then, or for a signal; what workers say meanwhile is entered as ever. */
+void lp_crews_rest(struct lp_crews *crews, int64_t until_ns);
+
 /* Starts the workers and does not wait for them. NULL when memory is out. End it with lp_crew_end in any case. */
 struct lp_crew *lp_crew_start(struct lp_crews *crews, const struct lp_crew_spec *spec);
 
@@ -59,6 +62,12 @@ int lp_crew_id(const struct lp_crew *crew);
 int lp_crew_size(const struct lp_crew *crew);
 const char *lp_crew_log(const struct lp_crew *crew, int worker);      /* path of a worker's log */
 const char *lp_crew_nccl_log(const struct lp_crew *crew, int worker); /* of NCCL's; "" when there is none */
+
+/*
+ * Pids of the run's workers that have said hello and have not ended, those of other crews than this one too; at most cap.
+ * Returns how many. *nworkers: how many workers there are, with those that have said nothing yet.
+ */
+int lp_crews_workers(const struct lp_crew *crew, long *pids, int cap, int *nworkers);
 
 /* Waits until all workers have said hello; false if one died or was late: then *why says who. */
 bool lp_crew_ready(struct lp_crew *crew, int64_t limit_ns, struct lp_loss *why);

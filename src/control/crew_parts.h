@@ -1,4 +1,4 @@
-/* The inside of crews, for crew.c and crew_words.c. */
+/* The inside of crews, for the crew*.c files. */
 #ifndef LP_CONTROL_CREW_PARTS_H
 #define LP_CONTROL_CREW_PARTS_H
 
