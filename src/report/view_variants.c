@@ -36,7 +36,90 @@ static size_t count_cells(const struct lp_result *result, const json_t *variant,
     return n;
 }
 
-static void add_variant(struct lp_table *table, const struct lp_result *result, const json_t *variant)
+/* ---- what disturbed its crews ---- */
+
+/* The next of head.crews, from number *i on, that measured the variant; NULL: there is no more. */
+static const json_t *next_crew(const json_t *head, const json_t *variant, size_t *i)
+{
+    const json_t *crews = json_object_get(head, "crews");
+
+    while (*i < json_array_size(crews)) {
+        const json_t *crew = json_array_get(crews, (*i)++);
+
+        if (lp_json_str(crew, "variant", NULL) && strcmp(lp_json_str(crew, "variant", ""), lp_json_str(variant, "name", "")) == 0 &&
+            lp_json_int(crew, "repeat", 0) == lp_json_int(variant, "repeat", 0))
+            return crew;
+    }
+    return NULL;
+}
+
+static bool is_disturbed(const json_t *crew)
+{
+    return lp_json_bool(crew, "contended", false) || lp_json_bool(crew, "throttled", false);
+}
+
+static bool any_disturbed(const json_t *head)
+{
+    const json_t *crews = json_object_get(head, "crews");
+
+    for (size_t i = 0; i < json_array_size(crews); i++)
+        if (lp_json_str(json_array_get(crews, i), "variant", NULL) && is_disturbed(json_array_get(crews, i)))
+            return true;
+    return false;
+}
+
+/* "contended", "throttled", or both; "-" for a crew that was left in peace. */
+static const char *mark_of(bool contended, bool throttled)
+{
+    if (contended)
+        return throttled ? "contended, throttled" : "contended";
+    return throttled ? "throttled" : "-";
+}
+
+/* All crews of the variant together, and how many of them it is about when not all. */
+static void add_mark(struct lp_table *table, const json_t *head, const json_t *variant)
+{
+    bool contended = false, throttled = false;
+    size_t i = 0, n = 0, disturbed = 0;
+    const json_t *crew;
+
+    while ((crew = next_crew(head, variant, &i)) != NULL) {
+        contended |= lp_json_bool(crew, "contended", false);
+        throttled |= lp_json_bool(crew, "throttled", false);
+        disturbed += is_disturbed(crew);
+        n++;
+    }
+    if (disturbed > 0 && disturbed < n)
+        lp_table_cell(table, "%s (%zu of %zu crews)", mark_of(contended, throttled), disturbed, n);
+    else
+        lp_table_cell(table, "%s", mark_of(contended, throttled));
+}
+
+static void print_disturbance(const json_t *head, const json_t *variant, FILE *out)
+{
+    char label[LP_WORD * 2], line[512];
+    const json_t *crew;
+    size_t i = 0;
+
+    while ((crew = next_crew(head, variant, &i)) != NULL) {
+        const json_t *reasons = json_object_get(crew, "reasons");
+
+        if (!is_disturbed(crew))
+            continue;
+        fprintf(out, "%s: crew %d %s: ", label_of(variant, label, sizeof(label)), (int)lp_json_int(crew, "crew", 0),
+                mark_of(lp_json_bool(crew, "contended", false), lp_json_bool(crew, "throttled", false)));
+        for (size_t k = 0; k < json_array_size(reasons); k++) {
+            const char *reason = json_string_value(json_array_get(reasons, k));
+
+            fprintf(out, "%s%s", k ? "; " : "", reason ? lp_words_line(reason, line, sizeof(line)) : "-");
+        }
+        fprintf(out, "; no part in claims\n");
+    }
+}
+
+/* ---- the table ---- */
+
+static void add_variant(struct lp_table *table, const struct lp_result *result, const json_t *variant, bool marked)
 {
     const json_t *seconds = json_object_get(variant, "seconds");
     size_t counts[LP_NOUTCOMES], n = count_cells(result, variant, counts);
@@ -45,6 +128,8 @@ static void add_variant(struct lp_table *table, const struct lp_result *result, 
     lp_table_row(table);
     lp_table_cell(table, "%s", label_of(variant, text, sizeof(text)));
     lp_table_cell(table, "%s", lp_json_str(variant, "outcome", "-"));
+    if (marked)
+        add_mark(table, result->head, variant);
     lp_table_cell(table, "%zu", counts[LP_DONE]);
     lp_table_cell(table, "%zu", n - counts[LP_DONE]);
     for (size_t i = 0; i < NPHASES; i++) {
@@ -82,6 +167,7 @@ static void print_trouble(const struct lp_result *result, const json_t *variant,
 void lp_view_variants(const struct lp_result *result, FILE *out, int width)
 {
     const json_t *variants = json_object_get(result->head, "variants");
+    bool marked = any_disturbed(result->head);
     struct lp_table *table;
     char heading[LP_WORD];
 
@@ -90,6 +176,8 @@ void lp_view_variants(const struct lp_result *result, FILE *out, int width)
     table = lp_table_create();
     lp_table_column(table, LP_LEFT, "variant");
     lp_table_column(table, LP_LEFT, "outcome");
+    if (marked)
+        lp_table_column(table, LP_LEFT, "environment");
     lp_table_column(table, LP_RIGHT, "ok\ncells");
     lp_table_column(table, LP_RIGHT, "not ok\ncells");
     for (size_t i = 0; i < NPHASES; i++) {
@@ -97,12 +185,14 @@ void lp_view_variants(const struct lp_result *result, FILE *out, int width)
         lp_table_column(table, LP_RIGHT, heading);
     }
     for (size_t i = 0; i < json_array_size(variants); i++)
-        add_variant(table, result, json_array_get(variants, i));
+        add_variant(table, result, json_array_get(variants, i), marked);
     fprintf(out, "\nvariants: outcome, cells, seconds in each phase\n");
     lp_table_print(table, width, out);
     lp_table_free(table);
-    for (size_t i = 0; i < json_array_size(variants); i++)
+    for (size_t i = 0; i < json_array_size(variants); i++) {
         print_trouble(result, json_array_get(variants, i), out);
+        print_disturbance(result->head, json_array_get(variants, i), out);
+    }
 }
 
 void lp_view_verdict(const struct lp_result *result, FILE *out)
