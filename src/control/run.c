@@ -166,6 +166,7 @@ static void tear_down(struct lp_job *job, bool keep_logs)
     if (job->journal.fd >= 0)
         close(job->journal.fd);
     lp_settle_free(job->settle);
+    lp_watch_free(job->watch);
     lp_plan_release(&job->plan);
     lp_result_release(&job->result);
 }
@@ -258,6 +259,7 @@ static int finish(struct lp_job *job)
 
     if (lp_crews_signal(job->crews))
         return end_on_signal(job);
+    lp_job_watch_finish(job);
     lp_job_head(job, json_pack("{s:b, s:o}", "complete", !job->over, "hints", lp_hints(&job->result)));
     if (job->own_log_dir && exit_code(job) == 0)
         forget_logs(job);
@@ -303,6 +305,8 @@ static enum lp_status prepare(struct lp_job *job, int argc, char **argv, struct 
         fill_head(job, argc, argv);
     if (st == LP_OK && job->plan.variants.n > 0)
         st = lp_job_lint(job, why);
+    if (st == LP_OK)
+        st = lp_job_watch_start(job, why);
     if (st == LP_OK && job->options->result && !job->options->dry_run)
         st = lp_journal_open(&job->journal, job->options->result, why);
     return st == LP_ERR_IO ? LP_ERR_ENV : st;
@@ -343,7 +347,7 @@ int lp_run(const struct lp_options *options, struct lp_link *link, int argc, cha
     }
     code = measure_all(&job);
     tear_down(&job, code == EXIT_LOSS || code == EXIT_WRONG || code == EXIT_ENVIRONMENT);
-    return code;
+    return code == 0 && lp_job_watch_refuses(&job) ? EXIT_ENVIRONMENT : code;
 }
 
 enum lp_status lp_run_count_ranks(const struct lp_options *options, int *nranks, struct lp_reason *why)

@@ -79,6 +79,7 @@ static bool needs(const struct lp_cell *cell, unsigned flag)
 
 void lp_tour_end_crew(struct lp_tour *tour)
 {
+    lp_job_watch_end(tour->job, tour->crew, NULL, 0);
     lp_job_end_crew(tour->job, tour->crew, &tour->seconds.end);
     json_decref(tour->opening.errors);
     tour->opening.errors = NULL;
@@ -190,7 +191,9 @@ static bool need_crew(struct lp_tour *tour, const struct lp_cell *cell, struct l
         if (!tour->crew || !lp_job_open_crew(tour->job, tour->crew, &tour->opening, &tour->seconds, why))
             return false;
         note_errors(tour->job, tour->opening.errors, "ipc_error");
+        lp_job_watch_begin(tour->job, tour->crew);
     }
+    lp_job_watch_look(tour->job, tour->crew);
     return !one_worker || tour->peers || !needs(cell, LP_PATH_PEER) || enable_peers(tour, why);
 }
 

@@ -6,6 +6,7 @@
 #include "control/measure.h"
 #include "control/recover.h"
 #include "control/settle.h"
+#include "control/watch.h"
 #include "model/result.h"
 #include "plan/plan.h"
 
@@ -27,6 +28,9 @@ struct lp_job {
     bool own_log_dir;   /* made by us, removed after a good run */
     uint32_t iteration; /* of the next check */
     struct lp_settle *settle;
+    struct lp_watch *watch;
+    size_t disturbed;    /* crews that were contended or throttled */
+    unsigned warned;     /* a bit per kind of disturbance that a warning has named */
     double link_gbps;    /* the baseline; NaN until there is one */
     bool over;           /* the run ends with what it has: signal, agent gone, wedged process */
     bool p2p_suspect;    /* default hung */
@@ -101,6 +105,26 @@ enum lp_status lp_job_survey(struct lp_job *job, struct lp_reason *why);
 
 /* Holds the plan's variants against what NCCL reads. LP_ERR_ARG when one would be misread and is not excused by --no-lint. */
 enum lp_status lp_job_lint(struct lp_job *job, struct lp_reason *why);
+
+/*
+ * Looks at the GPUs before anything is measured: clocks and temperature into the head, a warning where somebody uses one. With
+ * --strict LP_ERR_ENV where one is in use and stays so for ten seconds.
+ */
+enum lp_status lp_job_watch_start(struct lp_job *job, struct lp_reason *why);
+
+/*
+ * Around a crew's cells and between them, when nothing is asked of it; the crew may be NULL. The end gives it an entry of
+ * head.crews, with a warning for the first of each kind of disturbance. variant NULL: the crew measured the link.
+ */
+void lp_job_watch_begin(struct lp_job *job, const struct lp_crew *crew);
+void lp_job_watch_look(struct lp_job *job, const struct lp_crew *crew);
+void lp_job_watch_end(struct lp_job *job, const struct lp_crew *crew, const struct lp_variant *variant, int round);
+
+/* Once more the GPUs, after everything, into head.environment_after. */
+void lp_job_watch_finish(struct lp_job *job);
+
+/* Does --strict make a failure of a run that was good otherwise? Says so. */
+bool lp_job_watch_refuses(const struct lp_job *job);
 
 void lp_job_link(struct lp_job *job);     /* the copies of the plan, and the baseline */
 void lp_job_variants(struct lp_job *job); /* the collectives of the plan under every variant */

@@ -51,6 +51,7 @@ static void start_crew(struct lp_course *course)
 
 static void end_crew(struct lp_course *course)
 {
+    lp_job_watch_end(course->job, course->crew, course->variant, course->job->options->rounds > 1 ? course->round : 0);
     lp_job_end_crew(course->job, course->crew, &course->seconds.end);
     course->crew = NULL;
 }
@@ -140,8 +141,10 @@ static bool need_crew(struct lp_course *course, const struct lp_cell *cell)
     start_crew(course);
     if (course->crew)
         course->opening = lp_job_variant_opening(course->job, course->variant);
-    if (course->crew && lp_job_open_crew(course->job, course->crew, &course->opening, &course->seconds, &why))
+    if (course->crew && lp_job_open_crew(course->job, course->crew, &course->opening, &course->seconds, &why)) {
+        lp_job_watch_begin(course->job, course->crew);
         return true;
+    }
     end_crew(course);
     lose_start(course, cell, &why);
     return false;
@@ -155,6 +158,7 @@ static void measure(struct lp_course *course, const struct lp_cell *cell)
 
     if (!need_crew(course, cell))
         return;
+    lp_job_watch_look(job, course->crew);
     if (cell->size_bytes > course->opening.arena_bytes) {
         add_untried(course, cell, LP_SKIPPED, lp_opening_words(&course->opening, cell->size_bytes, words, sizeof(words)));
         return;

@@ -38,6 +38,7 @@ struct lp_options {
     const char *nccl;   /* path of the library, or NULL */
     const char *worker; /* path, or NULL for the one beside this program */
     bool keep_binding;
+    bool strict; /* only GPUs and CPUs that nobody else uses */
     /* limits, in seconds before slowness */
     double init_timeout, cell_timeout, slowness;
     /* output */

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "control/link.h"
+#include "control/watch.h"
 #include "model/result.h"
 #include "p2p/path.h"
 
@@ -36,6 +37,8 @@ struct scripted_run {
     struct fault fault[8];
     size_t nfaults;
     void (*on_request)(struct scripted_run *self, int rank, int crew, const json_t *request);
+    void (*on_gpu)(struct scripted_run *self, int gpu, struct lp_nvml_now *out); /* what the watch reads; NULL: nothing */
+    void (*on_load)(struct scripted_run *self, struct lp_load *out);             /* ... */
     void *user;
     /* what happened */
     struct actor actor[SCRIPT_CREWS][SCRIPT_RANKS]; /* by the crew's number */

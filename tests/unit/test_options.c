@@ -47,7 +47,7 @@ static void test_defaults(void **state)
     assert_true(out.iters == 0 && out.warmup == 5 && out.checks == 3 && out.ranks == 0);
     assert_true(!out.matrix && out.nvariants == 0 && out.only[0] == '\0' && !out.no_link && !out.no_collectives);
     assert_string_equal(out.device, "auto");
-    assert_true(!out.nccl && !out.worker && !out.keep_binding && !out.result && !out.log_dir);
+    assert_true(!out.nccl && !out.worker && !out.keep_binding && !out.strict && !out.result && !out.log_dir);
     assert_true(out.init_timeout == 60.0 && out.cell_timeout == 10.0 && out.slowness == 1.0);
     assert_true(!out.longer && !out.dry_run && out.rounds == 1 && !out.careful);
     lp_options_release(&out);
@@ -145,9 +145,9 @@ static void test_texts_and_switches(void **state)
     assert_string_equal(out.worker, "./w");
     assert_string_equal(out.result, "out.json");
     lp_options_release(&out);
-    assert_int_equal(parse_into("--log-dir|logs|--long|--dry-run|--no-link", buf, sizeof(buf), &out, &why), LP_OK);
+    assert_int_equal(parse_into("--log-dir|logs|--long|--dry-run|--no-link|--strict", buf, sizeof(buf), &out, &why), LP_OK);
     assert_string_equal(out.log_dir, "logs");
-    assert_true(out.longer && out.dry_run && out.no_link && !out.no_collectives);
+    assert_true(out.longer && out.dry_run && out.strict && out.no_link && !out.no_collectives);
     lp_options_release(&out);
     assert_int_equal(parse_into("--no-collectives|--json|x", buf, sizeof(buf), &out, &why), LP_OK);
     assert_true(out.no_collectives && !out.no_link);
@@ -167,9 +167,10 @@ static void test_p2p(void **state)
     assert_true(out.p2p && out.no_collectives && !out.no_link && !out.all_pairs && !out.factor_given);
     assert_true(out.warmup == 0 && out.checks == 1 && out.iters == 0);
     lp_options_release(&out);
-    assert_int_equal(parse_into("p2p|--all-pairs|-b|1M|-e|8M|-f|2|-n|5|-w|9|-c|0|--ranks|4|-J|x", buf, sizeof(buf), &out, &why),
-                     LP_OK);
-    assert_true(out.p2p && out.all_pairs && out.min_bytes == 1u << 20 && out.max_bytes == 8u << 20 && out.factor_given);
+    assert_int_equal(
+        parse_into("p2p|--all-pairs|-b|1M|-e|8M|-f|2|-n|5|-w|9|-c|0|--ranks|4|-J|x|--strict", buf, sizeof(buf), &out, &why), LP_OK);
+    assert_true(out.p2p && out.strict && out.all_pairs && out.min_bytes == 1u << 20 && out.max_bytes == 8u << 20 &&
+                out.factor_given);
     assert_true(out.factor == 2 && out.iters == 5 && out.warmup == 9 && out.checks == 0 && out.ranks == 4);
     assert_string_equal(out.result, "x");
     lp_options_release(&out);
