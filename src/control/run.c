@@ -67,6 +67,14 @@ void lp_job_head(struct lp_job *job, json_t *members)
     json_decref(members);
 }
 
+void lp_job_lap(const struct lp_job *job, int64_t *since, double *seconds)
+{
+    int64_t now = lp_clock_now(job->link->clock);
+
+    *seconds += (double)(now - *since) / 1e9;
+    *since = now;
+}
+
 /* ---- set-up ---- */
 
 static enum lp_status find_worker(struct lp_job *job, struct lp_reason *why)
@@ -143,6 +151,7 @@ static enum lp_status set_up(struct lp_job *job, const struct lp_options *option
     job->options = options;
     job->link = link;
     job->iteration = 1;
+    job->spent.since = lp_clock_now(link->clock);
     job->link_gbps = (double)NAN;
     lp_result_init(&job->result);
     lp_journal_init(&job->journal);
@@ -249,7 +258,21 @@ static void print_tables(struct lp_job *job)
         lp_view_long(&job->result, stdout, width);
     lp_view_proof(&job->result, stdout, width);
     lp_view_variants(&job->result, stdout, width);
+    lp_view_time(&job->result, stdout);
     lp_view_verdict(&job->result, stdout);
+}
+
+static json_t *seconds_json(const struct lp_job *job)
+{
+    const struct lp_spent *spent = &job->spent;
+    const struct lp_seconds *crews = &spent->variants;
+    double total = (double)(lp_clock_now(job->link->clock) - spent->since) / 1e9;
+    double named =
+        spent->survey + spent->link + crews->start + crews->init + crews->measure + crews->check + spent->evidence + crews->end;
+
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "survey", spent->survey, "link", spent->link, "start",
+                     crews->start, "init", crews->init, "measure", crews->measure, "check", crews->check, "evidence",
+                     spent->evidence, "wait", crews->end, "other", total - named, "total", total);
 }
 
 static int finish(struct lp_job *job)
@@ -260,7 +283,8 @@ static int finish(struct lp_job *job)
     if (lp_crews_signal(job->crews))
         return end_on_signal(job);
     lp_job_watch_finish(job);
-    lp_job_head(job, json_pack("{s:b, s:o}", "complete", !job->over, "hints", lp_hints(&job->result)));
+    lp_job_head(
+        job, json_pack("{s:b, s:o, s:o}", "complete", !job->over, "hints", lp_hints(&job->result), "seconds", seconds_json(job)));
     if (job->own_log_dir && exit_code(job) == 0)
         forget_logs(job);
     save(job);
@@ -315,11 +339,14 @@ static enum lp_status prepare(struct lp_job *job, int argc, char **argv, struct 
 static int measure_all(struct lp_job *job)
 {
     struct lp_reason why = {""};
+    int64_t since;
 
     if (lp_journal_head(&job->journal, job->result.head, &why) != LP_OK)
         journal_trouble(job, &why);
     lp_say("about %.0f s to go", job->plan.seconds);
+    since = lp_clock_now(job->link->clock);
     lp_job_link(job);
+    lp_job_lap(job, &since, &job->spent.link);
     lp_job_variants(job);
     return finish(job);
 }
@@ -329,10 +356,12 @@ int lp_run(const struct lp_options *options, struct lp_link *link, int argc, cha
     static struct lp_job job; /* large tables: not for the stack */
     struct lp_reason why = {"out of memory"};
     enum lp_status st = set_up(&job, options, link, &why);
+    int64_t since = job.spent.since;
     int code;
 
     if (st == LP_OK)
         st = prepare(&job, argc, argv, &why);
+    lp_job_lap(&job, &since, &job.spent.survey);
     if (st != LP_OK) {
         code = fail(&job, st, &why);
         tear_down(&job, false);

@@ -15,6 +15,14 @@
 /* The host device's bounce buffer: small, so that it stays in the cache as NCCL's shared-memory buffers do. */
 #define LP_HOST_BOUNCE_BYTES ((size_t)256 << 10)
 
+/* Where the seconds of a run went. */
+struct lp_spent {
+    int64_t since; /* its begin, by the link's clock */
+    double survey, link;
+    struct lp_seconds variants; /* all of their crews that were timed */
+    double evidence;            /* crews that only log, and reading what they wrote */
+};
+
 struct lp_job {
     const struct lp_options *options;
     struct lp_link *link;
@@ -29,6 +37,7 @@ struct lp_job {
     uint32_t iteration; /* of the next check */
     struct lp_settle *settle;
     struct lp_watch *watch;
+    struct lp_spent spent;
     size_t disturbed;    /* crews that were contended or throttled */
     unsigned warned;     /* a bit per kind of disturbance that a warning has named */
     double link_gbps;    /* the baseline; NaN until there is one */
@@ -44,6 +53,9 @@ void lp_job_crew_spec(struct lp_job *job, const char *name, int n, struct lp_cre
 
 /* A record of this run: counted, journalled, kept. Forgets the log of a good cell where logs will not stay. */
 void lp_job_add(struct lp_job *job, struct lp_record *record);
+
+/* Adds the seconds since *since, and starts anew. */
+void lp_job_lap(const struct lp_job *job, int64_t *since, double *seconds);
 
 /* Members for the head, in memory and journal. Takes the reference. */
 void lp_job_head(struct lp_job *job, json_t *members);

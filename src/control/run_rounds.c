@@ -94,13 +94,16 @@ static void follow_ring(struct lp_course *course)
 static void prove_first(struct lp_course *course)
 {
     struct lp_job *job = course->job;
+    int64_t since = lp_clock_now(job->link->clock);
     bool measured = course->outcomes[LP_DONE] + course->outcomes[LP_WRONG] > 0;
 
     if (measured && lp_job_has_eager(job, course->variant) && lp_job_going(job))
         lp_job_trace(job, course->variant, course->entry, course->first_record);
     course->proven = lp_job_prove(job, course->variant, course->entry, course->first_record);
+    lp_job_lap(job, &since, &job->spent.evidence);
     if (lp_course_is_default(course) && lp_job_going(job))
         follow_ring(course);
+    lp_job_lap(job, &since, &job->spent.link);
 }
 
 static void run_course(struct lp_course *course, const struct lp_course *courses, int64_t since)
@@ -141,6 +144,7 @@ static void prove_all(struct lp_course *course)
 static void stand(struct lp_job *job, struct lp_course *courses)
 {
     size_t n = job->plan.variants.n;
+    int64_t since = lp_clock_now(job->link->clock);
     struct lp_proven **proven = calloc(n + 1, sizeof(*proven));
 
     for (size_t i = 0; proven && i < n; i++) {
@@ -149,6 +153,7 @@ static void stand(struct lp_job *job, struct lp_course *courses)
     }
     if (proven)
         lp_job_stand(job, proven, n);
+    lp_job_lap(job, &since, &job->spent.evidence);
     for (size_t i = 0; i < n; i++)
         lp_proven_free(courses[i].proven);
     free(proven);
@@ -170,6 +175,15 @@ static void run_round(struct lp_job *job, struct lp_course *courses, int round, 
     }
 }
 
+static void add_seconds(struct lp_seconds *sum, const struct lp_seconds *more)
+{
+    sum->start += more->start;
+    sum->init += more->init;
+    sum->measure += more->measure;
+    sum->check += more->check;
+    sum->end += more->end;
+}
+
 void lp_job_variants(struct lp_job *job)
 {
     json_t *entries = json_object_get(job->result.head, "variants");
@@ -188,5 +202,7 @@ void lp_job_variants(struct lp_job *job)
     for (int round = 1; round <= job->options->rounds && lp_job_going(job); round++)
         run_round(job, courses, round, since);
     stand(job, courses);
+    for (size_t i = 0; i < job->plan.variants.n; i++)
+        add_seconds(&job->spent.variants, &courses[i].seconds);
     free(courses);
 }

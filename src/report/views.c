@@ -22,6 +22,7 @@ void lp_view_all(const struct lp_result *result, bool longer, int width, FILE *o
         lp_view_long(result, out, width);
     lp_view_proof(result, out, width);
     lp_view_variants(result, out, width);
+    lp_view_time(result, out);
     lp_view_verdict(result, out);
 }
 

@@ -25,10 +25,23 @@ teardown() {
     want_line out '^AllReduce, float, sum, out of place, graph timing, 2 ranks .*host memory'
     want_line out '^ +1K( +[0-9.]+){4,}.* default| ring| tree| p2p-off'
     want_line out '^verdict: [0-9]+ cells, [0-9]+ ok$'
+    want_line out '^time: [0-9.]+ s: survey [0-9.]+, link [0-9.]+, start .*, init .*, measure .*, check .*, evidence .*, wait .*, other'
     [ "$(grep -vc '^linkperf: ' err)" = 0 ] || fail "stderr holds more than linkperf's own lines"
     [ "$(grep -cE '^linkperf: \[[1-5]/5\] .*: 12 cells, .* s; about .* left$' err)" = 5 ] || fail "not one line a variant"
     ! grep -q '^linkperf: ' out || fail "progress on stdout"
     [ ! -e r.json.part ] || fail "r.json.part is left"
+}
+
+@test "the time of a run is in its phases, and none is counted twice" {
+    lp -b 1K -e 4K --only ring --rounds 2 -J r.json
+    want_code 0
+    want 'set(d["seconds"]) == {"survey", "link", "start", "init", "measure", "check", "evidence", "wait", "other", "total"}' \
+        'min(d["seconds"].values()) >= 0' \
+        'abs(sum(d["seconds"].values()) - 2 * d["seconds"]["total"]) < 1e-6' \
+        'd["seconds"]["other"] < .2 * d["seconds"]["total"]' \
+        'all(abs(sum(v["seconds"][p] for v in d["variants"]) - d["seconds"][p]) < 1e-6 for p in ["start", "init", "measure", "check"])' \
+        'd["seconds"]["measure"] >= .99 * sum(r["seconds"]["measure"] for r in c) > 0' \
+        'd["seconds"]["link"] >= sum(r["seconds"]["measure"] for r in p) > 0'
 }
 
 @test "the file has the members of DESIGN section 8" {

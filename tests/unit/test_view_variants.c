@@ -72,11 +72,38 @@ static void test_marks(void **state)
     free(text);
 }
 
+static void print_time(const struct lp_result *result, FILE *out, int width)
+{
+    (void)width;
+    lp_view_time(result, out);
+}
+
+static void test_time(void **state)
+{
+    struct lp_result result;
+    char *text;
+
+    (void)state;
+    lp_result_init(&result);
+    text = printed(print_time, &result, 160); /* a journal that was cut off, or an older file */
+    assert_string_equal(text, "");
+    free(text);
+    json_object_set_new(result.head, "seconds",
+                        json_of("{'survey': 0.26, 'link': 7, 'start': 2.0, 'init': 8.04, 'measure': 20.06, 'check': 3,"
+                                " 'evidence': 5, 'wait': 1, 'other': 0.1, 'total': 46.46}"));
+    text = printed(print_time, &result, 160);
+    assert_string_equal(text, "\ntime: 46.5 s: survey 0.3, link 7.0, start 2.0, init 8.0, measure 20.1, check 3.0, evidence 5.0, "
+                              "wait 1.0, other 0.1\n");
+    free(text);
+    lp_result_release(&result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_quiet),
         cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
