@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "model/dtype.h"
 #include "model/pattern.h"
+#include "worker/flags.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -136,6 +137,15 @@ struct lp_device_ops {
      */
     enum lp_status (*exchange)(struct lp_device *device, struct lp_stream *stream, void *mine, void *theirs, uint32_t value,
                                unsigned rounds, bool first, struct lp_reason *why);
+
+    /*
+     * One rank's part in a round of a ring: dst, in the next rank's memory, = src as kernel_copy does it; then `next` is told, and
+     * the round is over here when `mine` was told by the rank before that its data has come. Rounds are counted in the flags, by
+     * the operation itself, so that a graph of it can be replayed: all ranks do as many. Any number of bytes, 0 too. A
+     * rank that waits in vain for seconds fails.
+     */
+    enum lp_status (*pass_on)(struct lp_device *device, struct lp_stream *stream, void *dst, const void *src, size_t bytes,
+                              struct lp_flags *mine, struct lp_flags *next, struct lp_reason *why);
 
     /*
      * A gate holds any number of streams (of several devices of this process) until it is opened, so that what is queued

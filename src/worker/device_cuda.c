@@ -386,6 +386,7 @@ const struct lp_device_ops lp_device_cuda = {
     .chase = lp_cuda_chase,
     .chase_end = lp_cuda_chase_end,
     .exchange = lp_cuda_exchange,
+    .pass_on = lp_cuda_pass_on,
     .gate_create = lp_cuda_gate_create,
     .gate_free = lp_cuda_gate_free,
     .gate_close = lp_cuda_gate_close,

@@ -9,6 +9,8 @@
 #include "worker/device.h"
 #include "worker/kernels.h"
 
+#define LP_CUDA_WAIT_NS UINT64_C(5000000000) /* a kernel's wait for another GPU, which takes milliseconds at most */
+
 struct lp_device {
     int index;                  /* of CUDA, in this process */
     int sms;                    /* processors */
@@ -70,6 +72,10 @@ enum lp_status lp_cuda_chase(struct lp_device *device, struct lp_stream *stream,
 const void *lp_cuda_chase_end(const void *list, size_t bytes, unsigned steps);
 enum lp_status lp_cuda_exchange(struct lp_device *device, struct lp_stream *stream, void *mine, void *theirs, uint32_t value,
                                 unsigned rounds, bool first, struct lp_reason *why);
+
+/* device_cuda_exchange.c */
+enum lp_status lp_cuda_pass_on(struct lp_device *device, struct lp_stream *stream, void *dst, const void *src, size_t bytes,
+                               struct lp_flags *mine, struct lp_flags *next, struct lp_reason *why);
 
 /* device_cuda_gate.c */
 enum lp_status lp_cuda_gate_create(struct lp_device *device, struct lp_gate **out, struct lp_reason *why);

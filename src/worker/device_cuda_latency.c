@@ -1,8 +1,6 @@
 /* Latency on the cuda device: pointer chase and exchange of flags. What is chased and who answers is p2p's. */
 #include "worker/device_cuda.h"
 
-#define LIMIT_NS UINT64_C(5000000000) /* an exchange takes a millisecond */
-
 enum lp_status lp_cuda_chase_make(struct lp_device *device, struct lp_stream *stream, void *list, size_t bytes,
                                   struct lp_reason *why)
 {
@@ -36,7 +34,7 @@ enum lp_status lp_cuda_exchange(struct lp_device *device, struct lp_stream *stre
     enum lp_status st = lp_cuda_select(device, why);
 
     if (st == LP_OK)
-        st = lp_cuda_check(lp_kernel_exchange(mine, theirs, value, rounds, first, LIMIT_NS, stream->stream), why,
+        st = lp_cuda_check(lp_kernel_exchange(mine, theirs, value, rounds, first, LP_CUDA_WAIT_NS, stream->stream), why,
                            "exchange kernel on GPU %d", device->index);
     return st;
 }

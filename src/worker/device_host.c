@@ -228,6 +228,36 @@ static enum lp_status host_exchange(struct lp_device *device, struct lp_stream *
     return lp_host_stream_submit(stream, run_exchange, &side, sizeof(side), why);
 }
 
+struct pass_args {
+    void *dst;
+    const void *src;
+    size_t bytes;
+    struct lp_flags *mine, *next;
+};
+
+/* The rank before may be some rounds ahead where there are more than two: it never writes a smaller number. Yields likewise. */
+static enum lp_status run_pass(const void *args, struct lp_reason *why)
+{
+    const struct pass_args *pass = args;
+    uint32_t round = ++pass->mine->passed;
+
+    (void)why;
+    memcpy(pass->dst, pass->src, pass->bytes);
+    __atomic_store_n(&pass->next->arrived, round, __ATOMIC_RELEASE);
+    while ((int32_t)(__atomic_load_n(&pass->mine->arrived, __ATOMIC_ACQUIRE) - round) < 0)
+        sched_yield();
+    return LP_OK;
+}
+
+static enum lp_status host_pass_on(struct lp_device *device, struct lp_stream *stream, void *dst, const void *src, size_t bytes,
+                                   struct lp_flags *mine, struct lp_flags *next, struct lp_reason *why)
+{
+    struct pass_args pass = {.dst = dst, .src = src, .bytes = bytes, .mine = mine, .next = next};
+
+    (void)device;
+    return lp_host_stream_submit(stream, run_pass, &pass, sizeof(pass), why);
+}
+
 static enum lp_status host_verify(struct lp_device *device, struct lp_stream *stream, const void *ptr, enum lp_dtype dtype,
                                   struct lp_pattern pattern, const struct lp_segment *segments, size_t nsegments,
                                   struct lp_mismatch *found, struct lp_reason *why)
@@ -348,5 +378,6 @@ const struct lp_device_ops lp_device_host = {
     .graph_free = lp_host_graph_free,
     .copy = host_copy,
     .exchange = host_exchange,
+    .pass_on = host_pass_on,
     .memory = host_memory,
 };

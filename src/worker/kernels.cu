@@ -94,7 +94,8 @@ static __global__ void verify(const void *ptr, struct lp_pattern pattern, struct
 #define COPY_THREADS 512
 #define COPY_LOADS   12
 
-static __global__ void __launch_bounds__(COPY_THREADS) copy(void *dst, const void *src, uint64_t bytes)
+/* The part of this thread, in a grid of blocks of COPY_THREADS. */
+static __device__ __forceinline__ void copy_part(void *dst, const void *src, uint64_t bytes)
 {
     const uint64_t self = thread_number(), step = thread_count(), vectors = bytes / sizeof(uint4);
     const uint64_t whole = vectors / (step * COPY_LOADS) * (step * COPY_LOADS);
@@ -126,6 +127,11 @@ static __global__ void __launch_bounds__(COPY_THREADS) copy(void *dst, const voi
     }
     if (self < bytes % sizeof(uint4))
         ((char *)dst)[vectors * sizeof(uint4) + self] = ((const char *)src)[vectors * sizeof(uint4) + self];
+}
+
+static __global__ void __launch_bounds__(COPY_THREADS) copy(void *dst, const void *src, uint64_t bytes)
+{
+    copy_part(dst, src, bytes);
 }
 
 static __device__ uint64_t now_ns()
@@ -184,6 +190,36 @@ static __global__ void exchange(volatile uint32_t *mine, volatile uint32_t *thei
         if (!first)
             *theirs = value + i;
     }
+}
+
+/*
+ * Blocks count themselves out when their stores are done; the last one has seen all others do so, and its own fence stands
+ * between that and the flag: whoever sees the flag sees every byte of the grid. Only that block waits, for another GPU and never
+ * for a block of its own grid. The rank before writes larger numbers only, so a round that it is ahead is not lost.
+ */
+static __global__ void __launch_bounds__(COPY_THREADS)
+    pass_on(void *dst, const void *src, uint64_t bytes, struct lp_flags *mine, struct lp_flags *next, uint64_t limit_ns)
+{
+    uint64_t start_ns;
+    uint32_t round;
+
+    copy_part(dst, src, bytes);
+    __syncthreads();
+    if (threadIdx.x != 0)
+        return;
+    __threadfence_system();
+    if (atomicAdd(&mine->blocks, 1) != gridDim.x - 1)
+        return;
+    round = mine->passed + 1;
+    mine->passed = round;
+    mine->blocks = 0;
+    __threadfence_system();
+    *(volatile uint32_t *)&next->arrived = round;
+    start_ns = now_ns();
+    for (uint32_t polls = 0; (int32_t)(*(volatile uint32_t *)&mine->arrived - round) < 0; polls++)
+        if (polls % 4096 == 4095 && now_ns() - start_ns > limit_ns)
+            __trap();
+    __threadfence_system();
 }
 
 /* By enum lp_dtype. The element type is not in the signature, so that one table serves. */
@@ -250,6 +286,13 @@ cudaError_t lp_kernel_exchange(uint32_t *mine, uint32_t *theirs, uint32_t value,
     return launch(exchange, 1, 1, stream, mine, theirs, value, rounds, first, limit_ns);
 }
 
+cudaError_t lp_kernel_pass_on(void *dst, const void *src, size_t bytes, struct lp_flags *mine, struct lp_flags *next, int sms,
+                              uint64_t limit_ns, cudaStream_t stream)
+{
+    return launch(pass_on, blocks_for(bytes / sizeof(uint4), COPY_THREADS, (unsigned)sms), COPY_THREADS, stream, dst, src, bytes,
+                  mine, next, limit_ns);
+}
+
 cudaError_t lp_kernel_hold(struct lp_gate_page *page, uint32_t ticket, uint64_t limit_ns, cudaStream_t stream)
 {
     return launch(hold, 1, 1, stream, page, ticket, limit_ns);
@@ -258,7 +301,7 @@ cudaError_t lp_kernel_hold(struct lp_gate_page *page, uint32_t ticket, uint64_t 
 cudaError_t lp_kernels_load(void)
 {
     const void *const others[] = {(const void *)copy, (const void *)hold, (const void *)chase_make, (const void *)chase,
-                                  (const void *)exchange};
+                                  (const void *)exchange, (const void *)pass_on};
     struct cudaFuncAttributes attributes;
     cudaError_t err = cudaSuccess;
 

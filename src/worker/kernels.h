@@ -7,6 +7,7 @@
 
 #include "model/dtype.h"
 #include "model/pattern.h"
+#include "worker/flags.h"
 
 #include <cuda_runtime_api.h>
 #include <stddef.h>
@@ -50,6 +51,10 @@ cudaError_t lp_kernel_chase(const void *list, unsigned steps, unsigned which, vo
 /* One side of an exchange (device.h); after limit_ns in vain it traps, which the next call on the device reports. */
 cudaError_t lp_kernel_exchange(uint32_t *mine, uint32_t *theirs, uint32_t value, unsigned rounds, int first, uint64_t limit_ns,
                                cudaStream_t stream);
+/* One rank's part in a round of a ring (device.h); the pointers as lp_kernel_copy has them, flags in device memory. Traps likewise.
+ */
+cudaError_t lp_kernel_pass_on(void *dst, const void *src, size_t bytes, struct lp_flags *mine, struct lp_flags *next, int sms,
+                              uint64_t limit_ns, cudaStream_t stream);
 /* Keeps the stream until page->opened reaches the ticket, at most limit_ns; then it notes itself as late and goes. */
 cudaError_t lp_kernel_hold(struct lp_gate_page *page, uint32_t ticket, uint64_t limit_ns, cudaStream_t stream);
 

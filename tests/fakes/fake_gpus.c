@@ -265,6 +265,30 @@ static const void *chase_end(const void *list, size_t bytes, unsigned steps)
     return (const char *)list + (size_t)steps * LINE % bytes;
 }
 
+struct moved {
+    void *dst;
+    const void *src;
+    size_t bytes;
+};
+
+static enum lp_status run_move(const void *args, struct lp_reason *why)
+{
+    const struct moved *moved = args;
+
+    (void)why;
+    return move(moved->dst, moved->src, moved->bytes);
+}
+
+/* On the stream, unlike other copies: it may be captured. The flags are the host's. */
+static enum lp_status pass_on(struct lp_device *device, struct lp_stream *stream, void *dst, const void *src, size_t bytes,
+                              struct lp_flags *mine, struct lp_flags *next, struct lp_reason *why)
+{
+    struct moved moved = {dst, src, bytes};
+    enum lp_status st = bytes ? lp_host_stream_submit(stream, run_move, &moved, sizeof(moved), why) : LP_OK;
+
+    return st == LP_OK ? lp_device_host.pass_on(device, stream, dst, src, 0, mine, next, why) : st;
+}
+
 struct lp_device_ops fake_gpus;
 
 static void __attribute__((constructor)) make(void)
@@ -287,6 +311,7 @@ static void __attribute__((constructor)) make(void)
     fake_gpus.kernel_copy = kernel_copy;
     fake_gpus.order_mark_create = lp_device_host.mark_create;
     fake_gpus.stream_wait = stream_wait;
+    fake_gpus.pass_on = pass_on;
     fake_gpus.chase_make = chase_make;
     fake_gpus.chase = chase;
     fake_gpus.chase_end = chase_end;
