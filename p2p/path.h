@@ -7,16 +7,17 @@
 
 #include "worker/crewmate.h"
 
-#define LP_PATH_PEER       1u   /* needs peer access between the two */
-#define LP_PATH_STAGED     2u   /* must run where peer access was never enabled */
-#define LP_PATH_READ       4u   /* the receiver fetches; else the sender brings */
-#define LP_PATH_UNGATED    8u   /* cannot be queued behind a gate: the host has a part in it */
-#define LP_PATH_LOCAL      16u  /* within one GPU's own memory: source and destination are the same */
-#define LP_PATH_PINNED     64u  /* goes through, or ends in, pinned host memory */
-#define LP_PATH_PAGEABLE   128u /* ... in ordinary host memory */
-#define LP_PATH_LATENCY    32u  /* moves no bytes to speak of: its figure is the time of a step */
-#define LP_PATH_ONE_THREAD 256u /* UNGATED, and copies that run at once are issued one after the other */
-#define LP_PATH_MANY_CALLS 512u /* in pieces: a large copy is more than a gate can hold */
+#define LP_PATH_PEER       1u    /* needs peer access between the two */
+#define LP_PATH_STAGED     2u    /* must run where peer access was never enabled */
+#define LP_PATH_READ       4u    /* the receiver fetches; else the sender brings */
+#define LP_PATH_UNGATED    8u    /* cannot be queued behind a gate: the host has a part in it */
+#define LP_PATH_LOCAL      16u   /* within one GPU's own memory: source and destination are the same */
+#define LP_PATH_PINNED     64u   /* goes through, or ends in, pinned host memory */
+#define LP_PATH_PAGEABLE   128u  /* ... in ordinary host memory */
+#define LP_PATH_LATENCY    32u   /* moves no bytes to speak of: its figure is the time of a step */
+#define LP_PATH_ONE_THREAD 256u  /* UNGATED, and copies that run at once are issued one after the other */
+#define LP_PATH_MANY_CALLS 512u  /* in pieces: a large copy is more than a gate can hold */
+#define LP_PATH_RING       1024u /* a round of a ring, each rank waiting for the one before: what collectives are held against */
 
 /* What the rate of a path is held against. */
 enum lp_rate {
@@ -34,6 +35,7 @@ struct lp_transfer {
     struct lp_stream *stream;
     struct lp_buffer src, dst; /* GPU memory as `by` reaches it; ptr NULL where that end is host memory */
     struct lp_buffer via;      /* the receiver's bounce buffer, for paths that have one */
+    struct lp_buffer flags;    /* the receiver's, for paths that tell it something */
     struct lp_buffer host;     /* for paths that have host memory, of `bytes`; it is src or dst where the edge ends there */
     size_t src_base, dst_base; /* bytes: where this transfer's data begins in src and dst */
     size_t bytes;
@@ -51,6 +53,8 @@ struct lp_path {
     enum lp_status (*prepare)(struct lp_transfer *transfer, struct lp_reason *why); /* may be NULL */
     /* offset: of the slot, from src_base and dst_base */
     enum lp_status (*enqueue)(struct lp_transfer *transfer, size_t offset, struct lp_reason *why);
+    /* An untimed step of every rank that brings them together on the device, before a block; may be NULL. */
+    enum lp_status (*align)(struct lp_transfer *transfer, struct lp_reason *why);
     void (*release)(struct lp_transfer *transfer); /* may be NULL */
     /*
      * Around a checked operation, where GPU memory is not what it reads or writes (all may be NULL). load: src was filled and
@@ -80,6 +84,11 @@ enum lp_status lp_exchange_load(struct lp_transfer *transfer, size_t offset, str
 enum lp_status lp_exchange_enqueue(struct lp_transfer *transfer, size_t offset, struct lp_reason *why);
 enum lp_status lp_exchange_judge(struct lp_transfer *transfer, uint64_t *wrong, struct lp_reason *why);
 void lp_exchange_release(struct lp_transfer *transfer);
+
+/* A round of a ring, for the paths that are one (p2p/ring_exchange.c). */
+enum lp_status lp_ring_prepare(struct lp_transfer *transfer, struct lp_reason *why);
+enum lp_status lp_ring_enqueue(struct lp_transfer *transfer, size_t offset, struct lp_reason *why);
+enum lp_status lp_ring_align(struct lp_transfer *transfer, struct lp_reason *why);
 
 /* Ends with NULL. */
 extern const struct lp_path *const lp_paths[];

@@ -11,7 +11,7 @@
  *   offer    device, library, nccl, nranks, workers,         blob: page and comm_id from rank 0; library, free_bytes
  *            stations (per worker: a list of device and
  *            rank), gate, page
- *   arena    arena_bytes, bounce_bytes, export                 blob: send, recv, bounce
+ *   arena    arena_bytes, bounce_bytes, export                 blob: send, recv, bounce, flags
  *   open     blobs of all workers, communicator, ranks         free_bytes; for copies errors, as peers has them
  *   peers    (enables peer access between its GPUs)            errors: [[from, to, words], ...]
  *   cell     cell, communicator, ranks                         slots

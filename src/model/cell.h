@@ -15,7 +15,10 @@
 
 enum lp_kind { LP_COLLECTIVE, LP_COPY };
 
-/* How operations are issued and timed (DESIGN section 4). Copies are LP_QUEUED, or LP_ISOLATED for their latency. */
+/*
+ * How operations are issued and timed (DESIGN section 4). Copies are LP_QUEUED, or LP_ISOLATED for their latency; those that
+ * collectives are held against (LP_PATH_RING) are in the collectives' modes.
+ */
 enum lp_timing {
     LP_GRAPH,     /* K operations captured once, replayed */
     LP_PIPELINED, /* K calls back to back between two events */

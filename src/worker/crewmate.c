@@ -35,7 +35,7 @@ enum lp_status lp_crewmate_add_station(struct lp_crewmate *mate, int index, int 
 
 static void free_arenas(struct lp_crewmate *mate, struct lp_station *station)
 {
-    struct lp_buffer *buffers[] = {&station->send, &station->recv, &station->bounce};
+    struct lp_buffer *buffers[] = {&station->send, &station->recv, &station->flags, &station->bounce};
 
     for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); i++)
         if (buffers[i]->ptr)
@@ -48,6 +48,8 @@ static enum lp_status alloc_arenas(struct lp_crewmate *mate, struct lp_station *
 
     if (st == LP_OK)
         st = mate->ops->alloc(station->device, mate->arena_bytes, &station->recv, why);
+    if (st == LP_OK)
+        st = mate->ops->alloc(station->device, sizeof(struct lp_flags), &station->flags, why);
     if (st == LP_OK && mate->bounce_bytes)
         st = mate->ops->alloc(station->device, mate->bounce_bytes, &station->bounce, why);
     return st;
@@ -218,6 +220,7 @@ void lp_crewmate_release(struct lp_crewmate *mate)
         drop_imports(mate, mate->peer_send);
         drop_imports(mate, mate->peer_recv);
         drop_imports(mate, mate->peer_bounce);
+        drop_imports(mate, mate->peer_flags);
         if (mate->meeting.ptr)
             mate->ops->free(mate->station[0].device, &mate->meeting);
     }

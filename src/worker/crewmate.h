@@ -14,6 +14,7 @@ struct lp_station { /* one opened device with its memory */
     struct lp_stream *stream;
     struct lp_event_mark *start, *stop;
     struct lp_buffer send, recv, bounce;
+    struct lp_buffer flags; /* a struct lp_flags, apart from the data */
 };
 
 #define LP_MAX_HOST_BUFFERS 4
@@ -35,7 +36,7 @@ struct lp_crewmate {
     struct lp_station station[LP_MAX_RANKS];
     size_t arena_bytes, bounce_bytes;
     /* other workers' memory, by rank; own entries are own buffers; ptr NULL where it was not mapped */
-    struct lp_buffer peer_send[LP_MAX_RANKS], peer_recv[LP_MAX_RANKS], peer_bounce[LP_MAX_RANKS];
+    struct lp_buffer peer_send[LP_MAX_RANKS], peer_recv[LP_MAX_RANKS], peer_bounce[LP_MAX_RANKS], peer_flags[LP_MAX_RANKS];
     bool peer_access;                                   /* was enabled between the stations, as far as the driver let it */
     char access_error[LP_MAX_RANKS][LP_MAX_RANKS][160]; /* by rank: why `from` cannot reach `to`; "" when it can */
     struct lp_gate *gate;                               /* NULL on devices that have none */
@@ -50,7 +51,7 @@ struct lp_station *lp_crewmate_station(struct lp_crewmate *mate, int rank);
 enum lp_status lp_crewmate_add_station(struct lp_crewmate *mate, int index, int rank, struct lp_reason *why);
 
 /*
- * Gives every station its arenas: send and recv of arena_bytes each, and a bounce buffer where bounce_bytes is not 0.
+ * Gives every station its arenas: send and recv of arena_bytes each, flags, and a bounce buffer where bounce_bytes is not 0.
  * 0 bytes: none. LP_ERR_MEMORY when one does not fit; then the stations have none.
  */
 enum lp_status lp_crewmate_add_arenas(struct lp_crewmate *mate, size_t arena_bytes, size_t bounce_bytes, struct lp_reason *why);

@@ -53,7 +53,7 @@ static enum lp_status export_memory(struct lp_crewmate *mate, json_t *blob, stru
     const struct {
         const char *name;
         const struct lp_buffer *buffer;
-    } list[] = {{"send", &station->send}, {"recv", &station->recv}, {"bounce", &station->bounce}};
+    } list[] = {{"send", &station->send}, {"recv", &station->recv}, {"bounce", &station->bounce}, {"flags", &station->flags}};
     enum lp_status st = LP_OK;
 
     for (size_t i = 0; i < sizeof(list) / sizeof(list[0]) && st == LP_OK; i++) {
@@ -144,33 +144,33 @@ enum lp_status lp_join_arena(struct lp_crewmate *mate, struct lp_channel *channe
     return st;
 }
 
-/* Maps one kind of memory of one other worker. */
-static enum lp_status map_one(struct lp_crewmate *mate, int rank, const json_t *blob, const char *name, struct lp_buffer *out,
-                              struct lp_reason *why)
+/* Maps one kind of memory of one worker; `own` is this worker's of that kind, and as large. */
+static enum lp_status map_one(struct lp_crewmate *mate, int rank, const json_t *blob, const char *name, const struct lp_buffer *own,
+                              struct lp_buffer *out, struct lp_reason *why)
 {
     const char *handle = lp_json_str(blob, name, NULL);
-    size_t bytes = strcmp(name, "bounce") == 0 ? mate->bounce_bytes : mate->arena_bytes;
 
     if (!handle)
         return LP_OK;
     if (rank == mate->rank) {
-        const struct lp_station *own = &mate->station[0];
-
-        *out = strcmp(name, "send") == 0 ? own->send : strcmp(name, "recv") == 0 ? own->recv : own->bounce;
+        *out = *own;
         return LP_OK;
     }
-    return mate->ops->import_buffer(mate->station[0].device, handle, bytes, out, why);
+    return mate->ops->import_buffer(mate->station[0].device, handle, own->bytes, out, why);
 }
 
-/* All three of another worker. */
+/* All that a worker exported. */
 static enum lp_status map_peer(struct lp_crewmate *mate, int rank, const json_t *blob, struct lp_reason *why)
 {
-    enum lp_status st = map_one(mate, rank, blob, "send", &mate->peer_send[rank], why);
+    const struct lp_station *own = &mate->station[0];
+    enum lp_status st = map_one(mate, rank, blob, "send", &own->send, &mate->peer_send[rank], why);
 
     if (st == LP_OK)
-        st = map_one(mate, rank, blob, "recv", &mate->peer_recv[rank], why);
+        st = map_one(mate, rank, blob, "recv", &own->recv, &mate->peer_recv[rank], why);
     if (st == LP_OK)
-        st = map_one(mate, rank, blob, "bounce", &mate->peer_bounce[rank], why);
+        st = map_one(mate, rank, blob, "bounce", &own->bounce, &mate->peer_bounce[rank], why);
+    if (st == LP_OK)
+        st = map_one(mate, rank, blob, "flags", &own->flags, &mate->peer_flags[rank], why);
     return st;
 }
 

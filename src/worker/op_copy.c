@@ -55,6 +55,14 @@ static enum lp_status judge(struct lp_op *op, uint64_t *wrong, struct lp_reason 
     return st;
 }
 
+/* The one lane that the op has: those of a ring wait for each other. */
+static enum lp_status align(struct lp_op *op, struct lp_reason *why)
+{
+    struct copies *self = op->self;
+
+    return self->path->align(&self->transfer[0], why);
+}
+
 static void release(struct lp_op *op)
 {
     struct copies *self = op->self;
@@ -118,6 +126,22 @@ static enum lp_status check_edge(const struct lp_crewmate *mate, const struct lp
     return LP_OK;
 }
 
+/* Does every rank that sends to one also get from one? A rank of a ring waits for what comes, and for good where nothing does. */
+static bool is_ring(const struct lp_cell *cell)
+{
+    for (int i = 0; i < cell->nedges; i++) {
+        int sends = 0, gets = 0;
+
+        for (int k = 0; k < cell->nedges; k++) {
+            sends += cell->edges[k].src == cell->edges[i].src;
+            gets += cell->edges[k].dst == cell->edges[i].src;
+        }
+        if (sends != 1 || gets != 1)
+            return false;
+    }
+    return true;
+}
+
 /* Both ends as the mover reaches them: stations of this worker, or another worker's memory that was mapped. */
 static enum lp_status find_ends(struct lp_crewmate *mate, struct lp_transfer *transfer, struct lp_reason *why)
 {
@@ -130,6 +154,7 @@ static enum lp_status find_ends(struct lp_crewmate *mate, struct lp_transfer *tr
     if (edge->dst != LP_EDGE_HOST) {
         transfer->dst = transfer->to ? transfer->to->recv : mate->peer_recv[edge->dst];
         transfer->via = transfer->to ? transfer->to->bounce : mate->peer_bounce[edge->dst];
+        transfer->flags = transfer->to ? transfer->to->flags : mate->peer_flags[edge->dst];
     }
     if (edge->src != LP_EDGE_HOST && !transfer->src.ptr)
         return lp_because(why, LP_ERR_UNSUPPORTED, "peer GPU %d is not visible to this process", edge->src);
@@ -267,6 +292,8 @@ enum lp_status lp_op_from_copy(struct lp_crewmate *mate, const struct lp_cell *c
 
     if (!path || strcmp(path->device, mate->ops->name) != 0)
         return lp_because(why, LP_ERR_ARG, "'%s' is not a copy path of device %s", cell->op, mate->ops->name);
+    if (path->flags & LP_PATH_RING && !is_ring(cell))
+        return lp_because(why, LP_ERR_ARG, "%s is for rings: every rank sends to one and gets from one", path->name);
     if (bytes == 0 || bytes > mate->arena_bytes || (places > 1 && lp_op_stride(bytes) > mate->arena_bytes / places))
         return lp_because(why, LP_ERR_ARG,
                           "%s: %zu bytes for each of %zu edges that end in one place: from one element to the arena of %zu",
@@ -289,5 +316,6 @@ enum lp_status lp_op_from_copy(struct lp_crewmate *mate, const struct lp_cell *c
     out->gated = mate->gate != NULL && !(path->flags & LP_PATH_UNGATED);
     for (int i = 0; i < cell->nedges && st == LP_OK; i++)
         st = add_edge(mate, self, cell, i, bytes, out, why);
+    out->align = path->align && out->nlanes == 1 ? align : NULL;
     return st;
 }
