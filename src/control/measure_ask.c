@@ -74,6 +74,12 @@ static size_t combine(struct lp_measuring *run, json_t *const *replies, size_t n
     return fits ? n : 0;
 }
 
+/* Copies that are let go together have a rate each. In the modes of collectives there is one, of the slowest. */
+static bool has_spans(const struct lp_cell *cell)
+{
+    return cell->nedges > 1 && cell->timing == LP_QUEUED;
+}
+
 bool lp_ask_blocks(struct lp_measuring *run, const char *purpose, int k, int n, double *samples_us)
 {
     json_t *replies[LP_MAX_RANKS], *ask = request(run, "blocks");
@@ -82,11 +88,11 @@ bool lp_ask_blocks(struct lp_measuring *run, const char *purpose, int k, int n, 
     json_object_set_new(ask, "purpose", json_string(purpose));
     json_object_set_new(ask, "k", json_integer(k));
     json_object_set_new(ask, "n", json_integer(n));
-    json_object_set_new(ask, "spans", json_boolean(run->cell->nedges > 1));
+    json_object_set_new(ask, "spans", json_boolean(has_spans(run->cell)));
     if (!lp_crew_ask(run->crew, ask, limit_for(run, (double)k * n), replies, &run->loss))
         return false;
     got = combine(run, replies, (size_t)n, samples_us);
-    if (got && run->cell->nedges > 1 && !lp_edges_read(replies, lp_crew_size(run->crew), (size_t)n, k, run->record))
+    if (got && has_spans(run->cell) && !lp_edges_read(replies, lp_crew_size(run->crew), (size_t)n, k, run->record))
         got = 0;
     run->record->aligned = lp_json_bool(replies[0], "aligned", false);
     lp_replies_release(replies, lp_crew_size(run->crew));

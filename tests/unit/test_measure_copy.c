@@ -127,6 +127,41 @@ static void test_without_spans(void **state)
     assert_false(lp_crew_usable(crew));
 }
 
+/* A ring in the modes of collectives: their warm-up and K, a copy's budget, and one figure, of the slowest. */
+static void test_ring(void **state)
+{
+    static const struct {
+        enum lp_timing timing;
+        int iters, k;
+        double us;
+        size_t n;
+    } cases[] = {
+        {LP_PIPELINED, 0, 10, 100.0, 8}, {LP_GRAPH, 0, 10, 100.0, 8},    {LP_GRAPH, 20, 20, 100.0, 8},
+        {LP_ISOLATED, 0, 1, 100.0, 40},  {LP_ISOLATED, 0, 1, 1000.0, 8}, {LP_PIPELINED, 0, 1, 60e3, 3},
+    };
+    struct plot *plot = *state;
+    struct lp_crew *crew = ready_crew(&plot->stage, 2);
+
+    plot->slope = 0.0;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const struct lp_record *record = &plot->record;
+        int warm_ups = requests(plot, "warm up");
+
+        make_copy(plot, "sm_exchange", cases[i].timing, 2);
+        strcpy(plot->cell.pattern, "ring");
+        plot->cell.warmup = 5;
+        plot->cell.iters = cases[i].iters;
+        plot->op_us[0] = plot->op_us[1] = cases[i].us;
+        assert_true(measure(plot, crew));
+        assert_int_equal(record->outcome, LP_DONE);
+        assert_int_equal(requests(plot, "warm up"), warm_ups + 1);
+        assert_true(record->ops_per_sample == cases[i].k && record->time_us.n == cases[i].n && record->histogram.n == 0);
+        assert_true(fabs(record->algbw_gbps - 1048576.0 / (cases[i].us * 1e3)) < 1e-9);
+        assert_true(isnan(record->sum_gbps) && isnan(record->edge_gbps[0]) && isnan(record->overlap) && isnan(record->latency_us));
+        assert_true(record->checked.iterations == 3 && record->checked.wrong_iterations == 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +171,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_latency_budget, plot_set_up, plot_tear_down),
         cmocka_unit_test_setup_teardown(test_steps, plot_set_up, plot_tear_down),
         cmocka_unit_test_setup_teardown(test_without_spans, plot_set_up, plot_tear_down),
+        cmocka_unit_test_setup_teardown(test_ring, plot_set_up, plot_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
