@@ -48,4 +48,10 @@ const struct lp_coll *lp_coll_find(const char *name);
 double lp_bus_two_pass(int nranks); /* 2(n-1)/n: reduce, then spread */
 double lp_bus_one_pass(int nranks); /* (n-1)/n */
 
+/* Bytes that each link carries in one call: what busbw is made of. */
+double lp_coll_wire_bytes(const struct lp_coll *coll, size_t size_bytes, int nranks);
+
+/* Those of the exchange that stands beside it, which moves vectors of 16 bytes: rounded to them, at least one. */
+size_t lp_coll_exchange_bytes(const struct lp_coll *coll, size_t size_bytes, int nranks);
+
 #endif

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define EXCHANGE_VECTOR 16
+
 extern const struct lp_coll lp_coll_allreduce, lp_coll_allgather;
 
 const struct lp_coll *const lp_colls[] = {&lp_coll_allreduce, &lp_coll_allgather, NULL};
@@ -23,4 +25,16 @@ double lp_bus_two_pass(int nranks)
 double lp_bus_one_pass(int nranks)
 {
     return (double)(nranks - 1) / nranks;
+}
+
+double lp_coll_wire_bytes(const struct lp_coll *coll, size_t size_bytes, int nranks)
+{
+    return (double)size_bytes * coll->bus_factor(nranks);
+}
+
+size_t lp_coll_exchange_bytes(const struct lp_coll *coll, size_t size_bytes, int nranks)
+{
+    size_t vectors = (size_t)(lp_coll_wire_bytes(coll, size_bytes, nranks) / EXCHANGE_VECTOR + 0.5);
+
+    return (vectors ? vectors : 1) * EXCHANGE_VECTOR;
 }

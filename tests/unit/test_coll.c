@@ -194,6 +194,26 @@ static void test_bus_factors(void **state)
         assert_case(cases[i].name, fabs(lp_coll_find(cases[i].name)->bus_factor(cases[i].nranks) - cases[i].factor) < 1e-15);
 }
 
+/* Rounded to vectors of 16 bytes, never none: what is on the wire of 2, 3 and 8 ranks. */
+static void test_exchange_bytes(void **state)
+{
+    static const struct {
+        const char *name;
+        int nranks;
+        size_t size, bytes;
+    } cases[] = {
+        {"allreduce", 2, 8, 16},           {"allreduce", 2, 1000, 1008}, {"allreduce", 3, 1 << 20, 1398096},
+        {"allreduce", 8, 16, 32},          {"allgather", 2, 8, 16},      {"allgather", 2, 992, 496},
+        {"allgather", 8, 1 << 20, 917504}, {"allreduce", 1, 64, 16},     {"allgather", 2, (size_t)1 << 40, (size_t)1 << 39},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        assert_case(cases[i].name,
+                    lp_coll_exchange_bytes(lp_coll_find(cases[i].name), cases[i].size, cases[i].nranks) == cases[i].bytes);
+    assert_true(lp_coll_wire_bytes(lp_coll_find("allreduce"), 12, 2) == 12.0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -202,6 +222,7 @@ int main(void)
         cmocka_unit_test(test_shapes_fit),
         cmocka_unit_test(test_sixteen_byte_rule),
         cmocka_unit_test(test_bus_factors),
+        cmocka_unit_test(test_exchange_bytes),
         cmocka_unit_test(test_segments_cover_the_output),
         cmocka_unit_test(test_expected_sources),
     };
