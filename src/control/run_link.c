@@ -102,11 +102,17 @@ static json_t *baseline_json(struct lp_job *job, const struct lp_record *ring, b
                      lp_record_usable(ring) ? json_null() : lp_json_text(ring->reason));
 }
 
+/* The baseline's; those of other modes are beside collectives of their size. */
+static bool is_baseline(const struct lp_cell *cell)
+{
+    return strcmp(cell->pattern, "ring") == 0 && cell->timing == LP_QUEUED;
+}
+
 /* The ring of the plan; NULL: there is none. */
 static const struct lp_planned *planned_ring(const struct lp_copy_group *group)
 {
     for (size_t i = 0; i < group->copies.n; i++)
-        if (strcmp(group->copies.item[i].cell.pattern, "ring") == 0)
+        if (is_baseline(&group->copies.item[i].cell))
             return &group->copies.item[i];
     return NULL;
 }
@@ -115,7 +121,7 @@ static const struct lp_planned *planned_ring(const struct lp_copy_group *group)
 static const struct lp_record *measured_ring(const struct lp_job *job, size_t first)
 {
     for (size_t i = job->result.n; i-- > first;)
-        if (strcmp(job->result.record[i]->cell.pattern, "ring") == 0)
+        if (is_baseline(&job->result.record[i]->cell))
             return job->result.record[i];
     return NULL;
 }

@@ -133,7 +133,7 @@ enum lp_status lp_copies_make(const struct lp_result *result, struct lp_copies_l
     for (size_t i = 0; i < result->n && st == LP_OK; i++) {
         const struct lp_cell *cell = &result->record[i]->cell;
 
-        if (cell->kind == LP_COPY && cell->nedges > 0 && cell->timing != LP_ISOLATED)
+        if (cell->kind == LP_COPY && cell->nedges > 0 && cell->timing == LP_QUEUED)
             st = add(out, result->record[i]);
     }
     for (size_t i = 0; i < out->n && st == LP_OK; i++)

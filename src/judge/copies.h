@@ -14,7 +14,8 @@
 /* A copy that takes less is mostly its start: its rate is neither judged nor held against anything. */
 #define LP_LEAST_RATED_US 20.0
 
-/* Copies whose figures are alike. Isolated copies are in none: each of their sizes is a figure of its own. */
+/* Copies whose figures are alike. Isolated ones and rings in the modes of collectives are in none: each size is a figure of its
+ * own. */
 struct lp_copies {
     const struct lp_path *path;      /* NULL: a path that this linkperf does not know */
     const struct lp_cell *like;      /* of the first record: says what all have in common */

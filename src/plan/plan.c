@@ -241,6 +241,8 @@ enum lp_status lp_plan_make(const struct lp_options *options, const struct lp_ma
         st = lp_plan_link(options, machine, out, why);
     if (st == LP_OK && !options->no_collectives)
         st = plan_collectives(options, machine, out, why);
+    if (st == LP_OK)
+        st = lp_plan_same_size(machine, out);
     estimate(options, out);
     return st;
 }

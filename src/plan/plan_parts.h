@@ -16,6 +16,9 @@ bool lp_machine_is_cuda(const struct lp_machine *machine);
 enum lp_status lp_plan_link(const struct lp_options *options, const struct lp_machine *machine, struct lp_plan *plan,
                             struct lp_reason *why);
 
+/* After links and cells: the exchanges of the same size, at the end of the last group. */
+enum lp_status lp_plan_same_size(const struct lp_machine *machine, struct lp_plan *plan);
+
 /* Estimated time of those that are tried. */
 double lp_plan_copies_seconds(const struct lp_planned_list *copies);
 

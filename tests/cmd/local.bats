@@ -102,7 +102,7 @@ teardown() {
 @test "--dry-run prints the plan and measures nothing" {
     lp --dry-run -J r.json --only tree
     want_code 0
-    want_line out '^plan: 8 copies in 1 crew, then 3 crews of 2 workers'
+    want_line out '^plan: 29 copies in 1 crew, then 3 crews of 2 workers'
     want_line out '^about [0-9]+ s, and .* of memory on every rank$'
     ! grep -q '^verdict' out || fail "there is a verdict"
     [ ! -e r.json ] && [ ! -e r.json.part ]

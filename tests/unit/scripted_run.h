@@ -157,15 +157,15 @@ static inline void take_cell(struct scripted_run *self, struct actor *actor, con
             foul(self, "given an edge from a GPU to itself, or a local copy that is none:", actor->cell.op);
 }
 
-/* Spans of those copies that run at once; isolated blocks are of one operation. */
+/* Spans of those copies that are let go together; isolated blocks are of one operation. */
 static inline void take_blocks(struct scripted_run *self, const struct actor *actor, const json_t *request)
 {
     json_int_t k = lp_json_int(request, "k", 0), n = lp_json_int(request, "n", 0);
 
     if (k < 1 || n < 1 || n > LP_MAX_SAMPLES || (actor->cell.timing == LP_ISOLATED && k != 1))
         foul(self, "asked for blocks that there are not:", actor->cell.op);
-    if (lp_json_bool(request, "spans", false) != (actor->cell.nedges > 1))
-        foul(self, "asked for spans of one copy, or for none of several:", actor->cell.op);
+    if (lp_json_bool(request, "spans", false) != (actor->cell.nedges > 1 && actor->cell.timing == LP_QUEUED))
+        foul(self, "asked for spans where copies are not let go together, or for none where they are:", actor->cell.op);
 }
 
 /* What a request brings that later ones are held against. */

@@ -99,6 +99,131 @@ static void test_main_run_of_two_gpus(void **state)
     lp_plan_release(&plan);
 }
 
+/* ---- the same-size baseline ---- */
+
+/* The exchanges of a plan, which are all at the end of the last group; their number. */
+static size_t exchanges(const struct lp_plan *plan, const struct lp_planned **first)
+{
+    const struct lp_copy_group *group = &plan->group[plan->ngroups - 1];
+    size_t n = 0;
+
+    while (n < group->copies.n && strstr(group->copies.item[group->copies.n - 1 - n].cell.op, "_exchange"))
+        n++;
+    *first = &group->copies.item[group->copies.n - n];
+    assert_int_equal(n, count(plan, "sm_exchange", "ring", LP_PIPELINED, 0) + count(plan, "sm_exchange", "ring", LP_ISOLATED, 0) +
+                            count(plan, "sm_exchange", "ring", LP_GRAPH, 0) + count(plan, "cpu_exchange", "ring", LP_PIPELINED, 0) +
+                            count(plan, "cpu_exchange", "ring", LP_ISOLATED, 0) + count(plan, "cpu_exchange", "ring", LP_GRAPH, 0));
+    return n;
+}
+
+/* On two GPUs AllReduce carries its size and AllGather half of it: all but the largest size are shared, and so are 8 and 4. */
+static void test_same_size_of_two_gpus(void **state)
+{
+    struct lp_machine machine = machine_of("cuda", 2, 140 * GIB, true);
+    struct lp_options options = default_options();
+    struct lp_plan plan = plan_of(&options, &machine);
+    const struct lp_planned *first;
+
+    (void)state;
+    check_plan(&plan, &machine);
+    assert_int_equal(exchanges(&plan, &first), 25);
+    for (int i = 0; i < 25; i++)
+        assert_true(first[i].cell.requested_bytes == (size_t)16 << i && first[i].cell.timing == LP_GRAPH && !first[i].skip[0]);
+    assert_true(first->cell.nedges == 2 && first->cell.edges[0].dst == 1 && first->cell.edges[1].src == 1);
+    assert_true(first->cell.warmup == 5 && first->cell.iters == 0 && first->cell.checks == 1);
+    assert_string_equal(first[-1].cell.op, "sm_write"); /* ring and peer truth come before */
+    assert_true(plan.group[0].arena_bytes == 512u << 20 && plan.group[1].arena_bytes == 512u << 20);
+    lp_plan_release(&plan);
+}
+
+/* Every mode of the run, in the order of a crew (a variant's own: test_plan_variants); one collective; -n, -w and -c. */
+static void test_same_size_as_asked(void **state)
+{
+    struct lp_machine machine = machine_of("cuda", 2, 140 * GIB, true);
+    struct lp_options options = default_options();
+    const struct lp_planned *first;
+    struct lp_plan plan;
+
+    (void)state;
+    options.timings = 1u << LP_GRAPH | 1u << LP_PIPELINED;
+    options.min_bytes = options.max_bytes = 1000;
+    options.iters = 7;
+    options.warmup = 2;
+    options.checks = 0;
+    plan = plan_of(&options, &machine);
+    assert_int_equal(exchanges(&plan, &first), 4);
+    assert_true(first[0].cell.timing == LP_PIPELINED && first[1].cell.timing == LP_PIPELINED && first[2].cell.timing == LP_GRAPH);
+    assert_true(first[0].cell.requested_bytes == 1008 && first[1].cell.requested_bytes == 496); /* 1000, and 992 / 2 */
+    assert_true(first[0].cell.warmup == 2 && first[0].cell.iters == 7 && first[0].cell.checks == 0);
+    lp_plan_release(&plan);
+    strcpy(options.collectives, "allgather");
+    plan = plan_of(&options, &machine);
+    assert_int_equal(exchanges(&plan, &first), 2);
+    assert_true(first[0].cell.requested_bytes == 496 && first[1].cell.requested_bytes == 496);
+    lp_plan_release(&plan);
+}
+
+/* 8 ranks: 7/4 of the size, and 7/8; the arena grows for the largest. What does not fit says so; the collective is still tried. */
+static void test_same_size_of_many(void **state)
+{
+    struct lp_machine machine = machine_of("cuda", 8, 140 * GIB, true);
+    struct lp_options options = default_options();
+    const struct lp_planned *first;
+    struct lp_plan plan;
+    size_t n;
+
+    (void)state;
+    options.max_bytes = 16 * GIB;
+    plan = plan_of(&options, &machine);
+    check_plan(&plan, &machine);
+    n = exchanges(&plan, &first);
+    assert_true(plan.group[1].arena_bytes == 28 * GIB && plan.group[0].arena_bytes == 512u << 20);
+    assert_true(n == 32 && first->cell.nedges == 8 && first->cell.requested_bytes == 16 && first[1].cell.requested_bytes == 32);
+    assert_true(first[n - 1].cell.requested_bytes == 28 * GIB);
+    lp_plan_release(&plan);
+    machine = machine_of("cuda", 8, 40 * GIB, true); /* two of 16 GiB fit, two of 28 do not */
+    plan = plan_of(&options, &machine);
+    n = exchanges(&plan, &first);
+    for (size_t i = 0; i < n; i++)
+        assert_true((first[i].cell.requested_bytes == 28 * GIB) == (first[i].skip[0] != '\0'));
+    assert_true(plan.group[1].arena_bytes == 14 * GIB && plan.arena_bytes == 16 * GIB);
+    lp_plan_release(&plan);
+}
+
+static void test_same_size_is_for_collectives(void **state)
+{
+    struct lp_machine machine = machine_of("host", 3, 4 * GIB, false), one = machine_of("cuda", 1, 140 * GIB, true);
+    struct lp_options options = default_options();
+    const struct lp_planned *first;
+    struct lp_plan plan;
+
+    (void)state;
+    options.max_bytes = 8;
+    plan = plan_of(&options, &machine);
+    assert_int_equal(exchanges(&plan, &first), 1); /* 8 x 4/3; AllGather has less than an element for each */
+    assert_string_equal(first->cell.op, "cpu_exchange");
+    assert_true(first->cell.requested_bytes == 16 && first->cell.nedges == 3);
+    lp_plan_release(&plan);
+    options.no_collectives = true;
+    plan = plan_of(&options, &machine);
+    assert_int_equal(exchanges(&plan, &first), 0);
+    lp_plan_release(&plan);
+    options = default_options();
+    options.no_link = true;
+    plan = plan_of(&options, &machine);
+    assert_int_equal(plan.ngroups, 0);
+    lp_plan_release(&plan);
+    options = default_options();
+    plan = plan_of(&options, &one);
+    assert_int_equal(plan.ngroups, 0);
+    lp_plan_release(&plan);
+    options = p2p_options();
+    machine = machine_of("cuda", 2, 140 * GIB, true);
+    plan = plan_of(&options, &machine);
+    assert_int_equal(exchanges(&plan, &first), 0);
+    lp_plan_release(&plan);
+}
+
 static void test_p2p_of_two_gpus(void **state)
 {
     static const struct {
@@ -288,7 +413,9 @@ static void test_copies_on_host(void **state)
 
     (void)state;
     check_plan(&plan, &machine);
-    assert_true(plan.ngroups == 1 && !plan.group[0].one_worker && plan.group[0].arena_bytes == 16u << 20);
+    assert_true(plan.ngroups == 1 && !plan.group[0].one_worker);
+    assert_true(plan.group[0].arena_bytes >= 64u << 18 &&
+                plan.group[0].arena_bytes % 16 == 0); /* 16 MiB of AllReduce, 4/3 on the wire */
     assert_int_equal(count(&plan, "cpu_write", "one_way", LP_QUEUED, 16u << 20), 6);
     assert_int_equal(count(&plan, "cpu_bounce", "one_way", LP_QUEUED, 16u << 20), 6);
     assert_int_equal(count(&plan, "cpu_write", "ring", LP_QUEUED, 0), 1);
@@ -358,6 +485,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_main_run_of_two_gpus),
+        cmocka_unit_test(test_same_size_of_two_gpus),
+        cmocka_unit_test(test_same_size_as_asked),
+        cmocka_unit_test(test_same_size_of_many),
+        cmocka_unit_test(test_same_size_is_for_collectives),
         cmocka_unit_test(test_p2p_of_two_gpus),
         cmocka_unit_test(test_cost_is_bounded),
         cmocka_unit_test(test_one_pair_of_each_kind),

@@ -177,6 +177,16 @@ static size_t cells_of(const struct lp_plan *plan, const struct lp_options *opti
     return n;
 }
 
+static size_t exchanges_of(const struct lp_plan *plan, enum lp_timing timing)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < plan->group[0].copies.n; i++)
+        n += strcmp(plan->group[0].copies.item[i].cell.op, "cpu_exchange") == 0 &&
+             plan->group[0].copies.item[i].cell.timing == timing;
+    return n;
+}
+
 /* A variant may name its own modes: the plan has their cells, and the others do not run them. */
 static void test_timing_of_a_variant(void **state)
 {
@@ -200,6 +210,9 @@ static void test_timing_of_a_variant(void **state)
     assert_int_equal(cells_of(&plan, &options, "eager", LP_GRAPH), 0);
     assert_int_equal(cells_of(&plan, &options, "eager", LP_PIPELINED), each);
     assert_int_equal(cells_of(&plan, &options, "eager", LP_ISOLATED), each);
+    assert_int_equal(exchanges_of(&plan, LP_GRAPH), exchanges_of(&plan, LP_ISOLATED)); /* sizes of all modes have their exchange */
+    assert_int_equal(exchanges_of(&plan, LP_GRAPH), exchanges_of(&plan, LP_PIPELINED));
+    assert_int_equal(exchanges_of(&plan, LP_GRAPH), 3);
     assert_true(lp_plan_variant_seconds(&plan, &options, lp_variants_find(&plan.variants, "eager", 0)) >
                 lp_plan_variant_seconds(&plan, &options, lp_variants_find(&plan.variants, "plain", 0)));
     lp_plan_release(&plan);
