@@ -25,9 +25,9 @@ enum lp_outcome lp_outcome_of_loss(const struct lp_loss *loss);
 
 /*
  * Measures the cell. *out is filled in any case (outcome, reason, and whatever was measured until then), except variant,
- * repeat, round, link_gbps and library_path, which are the caller's. False when the run itself is at an end (signal, agent gone):
- * then there is no record. The crew is broken after hang, crash and failed (lp_crew_usable). clock and seconds: for the phases.
- * iteration: number of the next check; goes up.
+ * repeat, round, link_gbps, link_same_gbps and library_path, which are the caller's. False when the run itself is at an end
+ * (signal, agent gone): then there is no record. The crew is broken after hang, crash and failed (lp_crew_usable). clock and
+ * seconds: for the phases. iteration: number of the next check; goes up.
  */
 bool lp_measure_cell(struct lp_crew *crew, const struct lp_clock *clock, const struct lp_cell *cell, const struct lp_limits *limits,
                      uint32_t *iteration, struct lp_seconds *seconds, struct lp_record *out);

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "judge/same_size.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -64,6 +65,7 @@ static void add(struct lp_course *course, struct lp_record *record)
     record->repeat = course->variant->repeat;
     record->round = course->job->options->rounds > 1 ? course->round : 0;
     record->link_gbps = course->job->link_gbps;
+    record->link_same_gbps = lp_same_size_gbps(&course->job->result, &record->cell, course->job->plan.nranks);
     snprintf(record->library_path, sizeof(record->library_path), "%s", course->opening.library_path);
     course->outcomes[record->outcome]++;
     lp_job_add(course->job, record);

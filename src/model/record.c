@@ -22,7 +22,7 @@ void lp_record_begin(struct lp_record *record, const struct lp_cell *cell)
     memset(record, 0, sizeof(*record));
     record->cell = *cell;
     record->algbw_gbps = record->busbw_gbps = record->link_gbps = record->latency_us = (double)NAN;
-    record->sum_gbps = record->overlap = (double)NAN;
+    record->link_same_gbps = record->sum_gbps = record->overlap = (double)NAN;
     for (int i = 0; i < LP_MAX_TRANSFERS; i++)
         record->edge_gbps[i] = (double)NAN;
     record->checked.first_rank = -1;
@@ -136,12 +136,13 @@ static json_t *collective_json(const struct lp_record *record)
 {
     const struct lp_cell *cell = &record->cell;
 
-    return json_pack("{s:s, s:s, s:s, s:i, s:I, s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:o, s:o, s:o}", "collective", cell->op,
+    return json_pack("{s:s, s:s, s:s, s:i, s:I, s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:o, s:o, s:o, s:o}", "collective", cell->op,
                      "datatype", lp_dtype_name(cell->dtype), "redop", lp_redop_name(cell->redop), "root", cell->root, "count",
                      (json_int_t)cell->count, "placement", lp_placement_name(cell->placement), "timing",
                      lp_timing_name(cell->timing), "buffers", cell->buffers, "variant", record->variant, "repeat", record->repeat,
                      "round", record->round, "aligned", record->aligned, "algbw_gbps", lp_json_real(record->algbw_gbps),
-                     "busbw_gbps", lp_json_real(record->busbw_gbps), "evidence", lp_evidence_to_json(&record->evidence));
+                     "busbw_gbps", lp_json_real(record->busbw_gbps), "link_same_gbps", lp_json_real(record->link_same_gbps),
+                     "evidence", lp_evidence_to_json(&record->evidence));
 }
 
 json_t *lp_record_to_json(const struct lp_record *record)
@@ -248,6 +249,7 @@ enum lp_status lp_record_from_json(const json_t *json, enum lp_kind kind, struct
     out->algbw_gbps = lp_json_num(json, kind == LP_COPY ? "gbps" : "algbw_gbps", (double)NAN);
     out->busbw_gbps = lp_json_num(json, "busbw_gbps", (double)NAN);
     out->link_gbps = lp_json_num(json, "link_gbps", (double)NAN);
+    out->link_same_gbps = lp_json_num(json, "link_same_gbps", (double)NAN);
     out->latency_us = lp_json_num(json, "latency_us", (double)NAN);
     lp_json_copy(json, "library_path", out->library_path, sizeof(out->library_path));
     lp_json_copy(json, "log", out->log, sizeof(out->log));

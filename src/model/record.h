@@ -54,6 +54,7 @@ struct lp_record {
     bool aligned;                      /* an untimed collective went before each block */
     double algbw_gbps, busbw_gbps;     /* NaN where there is none; for copies busbw is NaN */
     double link_gbps;                  /* the link baseline it is compared with; NaN: none */
+    double link_same_gbps;             /* and the exchange of the same wire bytes in the same mode (judge/same_size); collectives */
     struct lp_checked checked;
     /* copies; NaN until measured */
     double latency_us;                  /* of one copy, or of one step of a path that only has a latency */

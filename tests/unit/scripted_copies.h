@@ -309,6 +309,15 @@ static inline void check_baseline(const struct scripted_run *run, const char *na
     }
 }
 
+/* Of the one size and mode that a main run has here. */
+static inline bool has_exchange(const struct scripted_run *run)
+{
+    for (size_t i = 0; i < copies_in(run); i++)
+        if (lp_path_find(run->result.record[i]->cell.op)->flags & LP_PATH_RING)
+            return lp_record_usable(run->result.record[i]);
+    return false;
+}
+
 /* Whatever became of the copies, the collective of a main run is measured twice, beside the baseline that there is. */
 static inline void check_collectives(const struct scripted_run *run, const char *name, const struct story *story)
 {
@@ -321,6 +330,7 @@ static inline void check_collectives(const struct scripted_run *run, const char 
 
         assert_case(name, record->outcome == LP_DONE && record->repeat == (int)i);
         assert_case(name, isfinite(record->link_gbps) == json_is_number(json_object_get(baseline, "gbps")));
+        assert_case(name, isfinite(record->link_same_gbps) == has_exchange(run));
     }
 }
 

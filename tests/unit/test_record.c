@@ -30,6 +30,7 @@ static struct lp_record measured(void)
         .algbw_gbps = 3.5,
         .busbw_gbps = 1.75,
         .link_gbps = (double)NAN,
+        .link_same_gbps = 98.5,
         .checked = {.iterations = 7, .first_rank = -1},
         .latency_us = (double)NAN,
         .library_path = "/opt/nccl/libnccl.so.2",
@@ -76,6 +77,7 @@ static struct lp_record copied(int nedges)
     record.aligned = false;
     record.busbw_gbps = (double)NAN;
     record.link_gbps = 365.0;
+    record.link_same_gbps = (double)NAN; /* what others are compared with has none */
     record.latency_us = 2.25;
     return record;
 }
@@ -122,6 +124,7 @@ static void expect_same(const struct lp_record *a, const struct lp_record *b)
     assert_true(a->rotated == b->rotated && a->aligned == b->aligned);
     assert_true(same(a->algbw_gbps, b->algbw_gbps) && same(a->busbw_gbps, b->busbw_gbps));
     assert_true(same(a->link_gbps, b->link_gbps) && same(a->latency_us, b->latency_us));
+    assert_true(same(a->link_same_gbps, b->link_same_gbps));
     assert_string_equal(a->library_path, b->library_path);
     assert_string_equal(a->log, b->log);
     assert_true(a->measure_s == b->measure_s && a->check_s == b->check_s);
@@ -204,7 +207,7 @@ static void test_usable(void **state)
 /* What is no number is null, and what is unknown too; the members are there all the same. */
 static void test_nulls(void **state)
 {
-    static const char *const numbers[] = {"busbw_gbps", "algbw_gbps",  "link_gbps",      "time_us",
+    static const char *const numbers[] = {"busbw_gbps", "algbw_gbps",  "link_gbps",      "link_same_gbps", "time_us",
                                           "reason",     "first_wrong", "wrong_elements", "evidence"};
     struct lp_record record = measured();
     json_t *json;
@@ -212,6 +215,7 @@ static void test_nulls(void **state)
     (void)state;
     record.time_us.n = 0;
     record.algbw_gbps = (double)INFINITY;
+    record.link_same_gbps = (double)NAN;
     record.busbw_gbps = -(double)NAN;
     record.checked.iterations = 0;
     json = lp_record_to_json(&record);
