@@ -18,6 +18,7 @@ struct sheet {
     const struct lp_grid *grid;
     enum lp_placement placement;
     bool on_host, linked; /* linked: there is a baseline to compare with */
+    bool same_size;       /* there are exchanges of the same size */
     bool narrow;          /* only the columns that is_kept */
 };
 
@@ -43,7 +44,7 @@ static bool can_narrow(const struct sheet *sheet)
     for (size_t c = 0; c < sheet->grid->ncolumns; c++)
         if (is_shown(sheet, c) && !is_kept(&sheet->grid->column[c]))
             return true;
-    return false;
+    return sheet->linked && sheet->same_size; /* the share of the link */
 }
 
 static bool has_link(const struct lp_grid *grid, enum lp_placement placement)
@@ -52,6 +53,20 @@ static bool has_link(const struct lp_grid *grid, enum lp_placement placement)
         if (isfinite(lp_grid_link(grid, placement, row)))
             return true;
     return false;
+}
+
+static bool has_same_size(const struct lp_grid *grid, enum lp_placement placement)
+{
+    for (size_t row = 0; row < grid->nrows && lp_grid_has_busbw(grid); row++)
+        if (isfinite(lp_grid_same_size(grid, placement, row)))
+            return true;
+    return false;
+}
+
+/* Beside both baselines the narrow table has room for the share of one: that of the same size. */
+static bool has_link_share(const struct sheet *sheet)
+{
+    return sheet->linked && !(sheet->narrow && sheet->same_size);
 }
 
 static void add_columns(struct lp_table *table, const struct sheet *sheet)
@@ -67,11 +82,15 @@ static void add_columns(struct lp_table *table, const struct sheet *sheet)
     lp_table_column(table, LP_LEFT, "fastest (not judged)\nvariant");
     if (sheet->narrow)
         lp_table_column(table, LP_RIGHT, "fastest\nGB/s");
-    if (!sheet->linked)
+    if (sheet->linked)
+        lp_table_column(table, LP_RIGHT,
+                        sheet->on_host ? "link baseline\n(host memory)\nGB/s per direction" : "link baseline\nGB/s per direction");
+    if (has_link_share(sheet))
+        lp_table_column(table, LP_RIGHT, "fastest / link\npercent");
+    if (!sheet->same_size)
         return;
-    lp_table_column(table, LP_RIGHT,
-                    sheet->on_host ? "link baseline\n(host memory)\nGB/s per direction" : "link baseline\nGB/s per direction");
-    lp_table_column(table, LP_RIGHT, "fastest / link\npercent");
+    lp_table_column(table, LP_RIGHT, "same-size\nexchange GB/s\nper direction");
+    lp_table_column(table, LP_RIGHT, "fastest /\nsame-size\npercent");
 }
 
 static void add_row(struct lp_table *table, const struct sheet *sheet, size_t row)
@@ -79,6 +98,7 @@ static void add_row(struct lp_table *table, const struct sheet *sheet, size_t ro
     const struct lp_grid *grid = sheet->grid;
     const struct lp_record *fastest = lp_grid_fastest(grid, sheet->placement, row);
     double gbps = lp_grid_gbps(grid, fastest), link = lp_grid_link(grid, sheet->placement, row);
+    double same = lp_grid_same_size(grid, sheet->placement, row);
     char text[LP_WORD];
 
     lp_table_row(table);
@@ -89,10 +109,14 @@ static void add_row(struct lp_table *table, const struct sheet *sheet, size_t ro
     lp_table_cell(table, "%s", fastest ? fastest->variant : "-");
     if (sheet->narrow)
         lp_table_cell(table, "%s", lp_words_number(gbps, text, sizeof(text)));
-    if (!sheet->linked)
+    if (sheet->linked)
+        lp_table_cell(table, "%s", lp_words_number(link, text, sizeof(text)));
+    if (has_link_share(sheet))
+        lp_table_cell(table, "%s", lp_words_percent(gbps, link, text, sizeof(text)));
+    if (!sheet->same_size)
         return;
-    lp_table_cell(table, "%s", lp_words_number(link, text, sizeof(text)));
-    lp_table_cell(table, "%s", lp_words_percent(gbps, link, text, sizeof(text)));
+    lp_table_cell(table, "%s", lp_words_number(same, text, sizeof(text)));
+    lp_table_cell(table, "%s", lp_words_percent(gbps, same, text, sizeof(text)));
 }
 
 static struct lp_table *make_table(const struct sheet *sheet)
@@ -106,7 +130,7 @@ static struct lp_table *make_table(const struct sheet *sheet)
     return table;
 }
 
-/* Which variants the narrow table has left out. */
+/* Which columns the narrow table has left out. */
 static void print_left_out(const struct sheet *sheet, FILE *out)
 {
     const char *gap = "not enough columns here, see --long for: ";
@@ -117,6 +141,8 @@ static void print_left_out(const struct sheet *sheet, FILE *out)
         fprintf(out, "%s%s", gap, sheet->grid->column[c].label);
         gap = ", ";
     }
+    if (sheet->linked && !has_link_share(sheet))
+        fprintf(out, "%sfastest / link", gap);
     fprintf(out, "\n");
 }
 
@@ -186,6 +212,23 @@ static void print_above_link(const struct sheet *sheet, double line, FILE *out)
                 "expected where the switch reduces (NVLS); otherwise a reason to distrust the run", out);
 }
 
+/* The exchange is one kernel or one copy, and a flag after all of its data: that is quick, and not the quickest there can be. */
+static void print_above_same_size(const struct sheet *sheet, FILE *out)
+{
+    struct lp_runs above = {0};
+
+    for (size_t row = 0; row < sheet->grid->nrows && sheet->same_size; row++)
+        if (lp_grid_gbps(sheet->grid, lp_grid_fastest(sheet->grid, sheet->placement, row)) >
+            lp_grid_same_size(sheet->grid, sheet->placement, row))
+            lp_runs_add(&above, row, lp_grid_size(sheet->grid, sheet->placement, row));
+    print_above("above same-size", &above,
+                sheet->on_host
+                    ? "the fastest busbw is above the exchange of as many bytes: caches can do that"
+                    : "the fastest busbw is above the exchange of as many bytes: flags sent with the data (LL, LL128) and "
+                      "reductions in the switch (NVLS) can do that",
+                out);
+}
+
 static void print_sheet(const struct lp_result *result, struct sheet *sheet, FILE *out, int width)
 {
     struct lp_table *table = make_table(sheet);
@@ -204,6 +247,7 @@ static void print_sheet(const struct lp_result *result, struct sheet *sheet, FIL
         print_left_out(sheet, out);
     print_troubles(sheet, out);
     print_above_link(sheet, lp_title_line_gbps(result), out);
+    print_above_same_size(sheet, out);
 }
 
 static void print_grid(const struct lp_result *result, const struct lp_grid *grid, FILE *out, int width)
@@ -213,11 +257,26 @@ static void print_grid(const struct lp_result *result, const struct lp_grid *gri
         bool any = false;
 
         sheet.linked = has_link(grid, sheet.placement);
+        sheet.same_size = has_same_size(grid, sheet.placement);
         for (size_t c = 0; c < grid->ncolumns; c++)
             any = any || lp_grid_has_column(grid, sheet.placement, c);
         if (any)
             print_sheet(result, &sheet, out, width);
     }
+}
+
+/* What the columns of that name are: once, since the path is the same in all tables. */
+static void print_same_size(const struct lp_result *result, const struct lp_grids *grids, FILE *out)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < grids->n; i++)
+        any = any || has_same_size(&grids->item[i], LP_OUT_OF_PLACE) || has_same_size(&grids->item[i], LP_IN_PLACE);
+    if (any)
+        fprintf(out,
+                "\nsame-size exchange: every %s to its next in the ring at once, as many bytes as each link carries in the "
+                "collective, in the same timing mode, over when a flag says that the data of the one before has arrived\n",
+                lp_title_on_host(result) ? "process" : "GPU");
 }
 
 void lp_view_collectives(const struct lp_result *result, FILE *out, int width)
@@ -232,6 +291,7 @@ void lp_view_collectives(const struct lp_result *result, FILE *out, int width)
             print_grid(result, &grids.item[i], out, width);
             small = small || grids.item[i].requested[0] <= SMALL_BYTES;
         }
+    print_same_size(result, &grids, out);
     if (small)
         fprintf(out, "\nup to 64K compare the times in microseconds rather than GB/s: --long has them\n");
     lp_grids_release(&grids);

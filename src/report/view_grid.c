@@ -243,3 +243,15 @@ double lp_grid_link(const struct lp_grid *grid, enum lp_placement placement, siz
     }
     return grid->link_gbps;
 }
+
+/* All records of a row have the same one, but those of sizes that were not measured. */
+double lp_grid_same_size(const struct lp_grid *grid, enum lp_placement placement, size_t row)
+{
+    for (size_t c = 0; c < grid->ncolumns; c++) {
+        const struct lp_record *record = lp_grid_at(grid, placement, row, c);
+
+        if (record && isfinite(record->link_same_gbps))
+            return record->link_same_gbps;
+    }
+    return (double)NAN;
+}

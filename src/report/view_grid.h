@@ -50,7 +50,8 @@ double lp_grid_gbps(const struct lp_grid *grid, const struct lp_record *record);
 /* The fastest usable record of the row; NULL: none. Wrong data and second crews are no candidates. */
 const struct lp_record *lp_grid_fastest(const struct lp_grid *grid, enum lp_placement placement, size_t row);
 
-/* What the row is compared with, GB/s per direction; NaN: nothing. */
+/* What the row is compared with, GB/s per direction; NaN: nothing. The link baseline, and the exchange of the same size. */
 double lp_grid_link(const struct lp_grid *grid, enum lp_placement placement, size_t row);
+double lp_grid_same_size(const struct lp_grid *grid, enum lp_placement placement, size_t row);
 
 #endif

@@ -55,6 +55,7 @@ static struct lp_record record_of(const char *variant, size_t bytes, double busb
 {
     struct lp_record record = {.algbw_gbps = busbw, .busbw_gbps = busbw, .link_gbps = 365.0, .latency_us = (double)NAN};
 
+    record.link_same_gbps = (double)NAN;
     record.cell.kind = LP_COLLECTIVE;
     record.cell.root = -1;
     record.cell.timing = LP_GRAPH;
@@ -179,6 +180,53 @@ static void test_above_link(void **state)
     assert_line(text, "\n  64M  ", " 137");
     assert_line(text, "above link: ", "1 size (1M)");
     assert_line(text, "above link and above line rate: ", "1 size (64M): expected where the switch reduces (NVLS)");
+    free(text);
+    lp_result_release(&result);
+}
+
+/* Beside the link, not in its place; where all columns are too many, the share of the link goes. */
+static void test_same_size(void **state)
+{
+    static const double same[ROWS] = {0.0155, 1.25, 100.0, (double)NAN};
+    struct lp_result result;
+    char *text;
+
+    (void)state;
+    fill(&result);
+    for (size_t i = 0; i < result.n; i++)
+        for (size_t row = 0; row < ROWS; row++)
+            if (result.record[i]->cell.kind == LP_COLLECTIVE && result.record[i]->cell.requested_bytes == sizes[row])
+                result.record[i]->link_same_gbps = same[row];
+    text = printed(lp_view_collectives, &result, 200);
+    assert_line(text, "fastest / link", "exchange GB/s  same-size");
+    assert_line(text, "GB/s per direction         percent", "per direction    percent");
+    assert_line(text, "\n    8  ", "365.0            <0.1         0.0155        8.6");
+    assert_line(text, "\n   1M  ", "365.0              22          100.0         80");
+    assert_line(text, "\n  64M  ", "365.0              93              -          -");
+    assert_line(text, "\nsame-size exchange: ", "every GPU to its next");
+    assert_no(text, "above same-size");
+    free(text);
+    text = printed(lp_view_collectives, &result, 132); /* three variants are not too many, but those with both shares are */
+    assert_line(text, "see --long for: ", "see --long for: fastest / link");
+    free(text);
+    for (int i = 0; i < 12; i++) {
+        char name[LP_NAME_MAX];
+        struct lp_record record;
+
+        snprintf(name, sizeof(name), "variant-%d", i);
+        record = record_of(name, 1 << 20, 101.0 + i);
+        record.link_same_gbps = same[2];
+        add(&result, record);
+    }
+    text = printed(lp_view_collectives, &result, 132);
+    assert_line(text, "\n size  ", "fastest       link baseline  exchange GB/s  same-size");
+    assert_line(text, "\n   1M  ", "variant-11              112.0               365.0          100.0        112");
+    assert_no(text, "fastest / link  ");
+    assert_line(text, "see --long for: ", "variant-10, variant-11, fastest / link");
+    assert_line(text,
+                "above same-size: ", "1 size (1M): the fastest busbw is above the exchange of as many bytes: flags sent with");
+    for (const char *line = strstr(text, "\n size  "); line && line[1] == ' '; line = strchr(line + 1, '\n'))
+        assert_true(strcspn(line + 1, "\n") <= 132);
     free(text);
     lp_result_release(&result);
 }
@@ -548,6 +596,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_main_table),
         cmocka_unit_test(test_above_link),
+        cmocka_unit_test(test_same_size),
         cmocka_unit_test(test_unchecked_is_said),
         cmocka_unit_test(test_one_rank),
         cmocka_unit_test(test_narrow),
