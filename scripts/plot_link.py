@@ -32,6 +32,11 @@ def end_text(end):
     return "host" if end == HOST else str(end)
 
 
+def is_of_link(record):
+    """Rings in the modes of collectives stand beside those: an edge of them has no rate of its own."""
+    return record.get("timing", "queued") == "queued" or (record["timing"] == "isolated" and len(record["edges"]) == 1)
+
+
 def is_latency(record):
     return record["path"] in LATENCY_PATHS or record.get("timing") == "isolated"
 
@@ -280,6 +285,6 @@ def latency_curves(result, copies):
 
 def figures(result):
     """Yields (name without ending, figure)."""
-    copies = result["p2p"]
+    copies = [record for record in result["p2p"] if is_of_link(record)]
     for kind in (rate_matrices, latency_matrices, rate_curves, latency_curves):
         yield from kind(result, copies)

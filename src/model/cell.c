@@ -147,7 +147,8 @@ const char *lp_cell_words(const struct lp_cell *cell, char *buf, size_t cap)
         snprintf(buf, cap, "%s %s->%s %s", cell->op, lp_edge_end_name(cell->edges[0].src, from, sizeof(from)),
                  lp_edge_end_name(cell->edges[0].dst, to, sizeof(to)), size);
     else if (cell->kind == LP_COPY)
-        snprintf(buf, cap, "%s %s %s", cell->op, cell->pattern, size);
+        snprintf(buf, cap, "%s %s %s%s%s", cell->op, cell->pattern, size, cell->timing == LP_QUEUED ? "" : " ",
+                 cell->timing == LP_QUEUED ? "" : timings[cell->timing]);
     else
         snprintf(buf, cap, "%s %s %s %s", cell->op, size, cell->placement == LP_IN_PLACE ? "in place" : "out of place",
                  timings[cell->timing]);

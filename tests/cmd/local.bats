@@ -53,7 +53,7 @@ teardown() {
         '{"cuda_runtime", "nccl_compiled", "nccl_loaded", "mpi", "kernel", "linkperf"} <= set(d["versions"])' \
         'all({"host", "local_rank", "gpu", "numa", "cpus"} <= set(r) for r in d["ranks"])' \
         'all({"name", "env", "crews", "logs", "seconds", "outcome", "reason"} <= set(v) for v in d["variants"])' \
-        'all({"library", "collective", "datatype", "redop", "root", "requested_bytes", "size_bytes", "count", "placement", "timing", "buffers", "variant", "round", "crew", "outcome", "reason", "time_us", "algbw_gbps", "busbw_gbps", "link_gbps", "checked", "wrong_elements", "evidence", "samples_us"} <= set(r) for r in c)' \
+        'all({"library", "collective", "datatype", "redop", "root", "requested_bytes", "size_bytes", "count", "placement", "timing", "buffers", "variant", "round", "crew", "outcome", "reason", "time_us", "algbw_gbps", "busbw_gbps", "link_gbps", "link_same_gbps", "checked", "wrong_elements", "evidence", "samples_us"} <= set(r) for r in c)' \
         'all({"median", "p10", "p90", "p99", "min", "max", "ci95_low", "ci95_high", "n"} == set(r["time_us"]) for r in c)' \
         'all(len(r["samples_us"]) == r["time_us"]["n"] >= 6 and r["checked"] > 0 and r["wrong_elements"] == 0 for r in c)' \
         'all(abs(r["algbw_gbps"] * r["time_us"]["median"] * 1e3 / r["size_bytes"] - 1) < 1e-6 for r in c)' \
@@ -68,6 +68,30 @@ teardown() {
         'sorted((r["path"], r["src"], r["dst"]) for r in p if r["pattern"] == "one_way" and r["size_bytes"] == 16 << 20) == sorted((path, a, b) for path in ("cpu_write", "cpu_bounce") for a in range(3) for b in range(3) if a != b)' \
         '[r["edges"] for r in p if r["pattern"] == "ring"] == [[[0, 1], [1, 2], [2, 0]]]' \
         'outcomes(p) == {"ok"} and all(r["checked"] > 0 and (r["gbps"] or r["latency_us"]) > 0 for r in p)'
+}
+
+@test "every collective stands beside the exchange of its wire bytes, in its timing mode" {
+    for n in 2 3; do
+        lp --ranks "$n" -b 1K -e 64K --timing graph,pipelined,isolated --only default -J "r$n.json"
+        want_code 0
+        RESULT=r$n.json want 'outcomes(p) == outcomes(c) == {"ok"} and {r["timing"] for r in c} == {"graph", "pipelined", "isolated"}' \
+            'all(r["link_same_gbps"] > 0 for r in c)' \
+            '{r["timing"] for r in p if r["path"] == "cpu_exchange"} == {"graph", "pipelined", "isolated"}' \
+            'all(r["pattern"] == "ring" and r["checked"] == 3 and r["gbps"] > 0 and len(r["edges"]) == len(d["ranks"]) for r in p if r["path"] == "cpu_exchange")' \
+            'all(min(abs(r["link_same_gbps"] / (r["busbw_gbps"] * r["time_us"]["median"] / e["time_us"]["median"]) - 1) for e in p if e["path"] == "cpu_exchange" and e["timing"] == r["timing"] and abs(e["size_bytes"] - r["size_bytes"] * r["busbw_gbps"] / r["algbw_gbps"]) <= 8) < 1e-6 for r in c)' \
+            'd["baseline"]["path"] == "cpu_write" and all(r["link_gbps"] == d["baseline"]["gbps"] for r in c)'
+    done
+    want_line out '^same-size exchange: every process to its next'
+    want_line out 'exchange GB/s +same-size$'
+    ! grep -q 'CPU write to the next' out || fail "an exchange is among the copies"
+    [ "$(python3 -c 'import json; print(len([r for r in json.load(open("r2.json"))["p2p"] if r["path"] == "cpu_exchange"]))')" = 24 ] || fail "AllGather does not share AllReduce's"
+    to_files "$LINKPERF" show r3.json
+    want_code 0
+    want_line out 'exchange GB/s +same-size$'
+    lp "${QUICK[@]}" --only default -J none.json
+    want_code 0
+    RESULT=none.json want 'p == [] and all(r["link_same_gbps"] is None for r in c)'
+    ! grep -q 'same-size' out || fail "columns of nothing"
 }
 
 @test "3 and 8 ranks" {

@@ -74,6 +74,23 @@ p2p_host() {
     want_line out '^peer access in one process: unknown: all 6 directed pairs'
 }
 
+# exchange WORKER DEVICE PATH: an exchange between two workers that are driven by hand, in each mode.
+exchange() {
+    to_files env LINKPERF_FAKE_GPUS=2 python3 "$BATS_TEST_DIRNAME/exchange.py" "$@"
+}
+
+@test "an exchange between two workers: right in every mode, on host memory and fake GPUs, and wrong data is found" {
+    exchange "$WORKER" host cpu_exchange
+    want_code 0
+    diff <(printf '%s ok 0\n' pipelined isolated graph) out || fail "cpu_exchange"
+    exchange "$FAULTY" cuda sm_exchange
+    want_code 0
+    diff <(printf '%s ok 0\n' pipelined isolated graph) out || fail "sm_exchange"
+    LINKPERF_FAULT=corrupt-peer@rank=1 exchange "$FAULTY" cuda sm_exchange
+    want_code 0
+    [ "$(grep -cE '^[a-z]+ ok [1-9]' out)" = 3 ] || fail "wrong data is not found in every mode"
+}
+
 @test "--dry-run says what would be done and how long it takes" {
     gpus 4 --dry-run
     want_code 0

@@ -207,6 +207,8 @@ static void test_words(void **state)
     assert_string_equal(lp_cell_words(&one, buf, sizeof(buf)), "ce_write 2->1 512M");
     assert_string_equal(lp_cell_words(&ring, buf, sizeof(buf)), "ce_write ring 512M");
     assert_int_equal(strlen(lp_cell_words(&ring, buf, 8)), 7);
+    ring.timing = LP_GRAPH;
+    assert_string_equal(lp_cell_words(&ring, buf, sizeof(buf)), "ce_write ring 512M graph");
 }
 
 int main(void)
