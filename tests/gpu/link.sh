@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `linkperf p2p` on GPUs: everything measured and right, also above 4 GiB and with GPUs hidden from each other. Figures are printed for
-# people, not judged. Prints "ok NAME" or "not ok NAME".
+# `linkperf p2p` on GPUs: everything measured and right, also above 4 GiB and with GPUs hidden from each other; and exchanges of the size of
+# collectives. Figures are printed for people, not judged. Prints "ok NAME" or "not ok NAME".
 #   tests/gpu/link.sh [LINKPERF]    exit 77 without two GPUs
 # shellcheck disable=SC1091,SC2154,SC2016
 set -u
@@ -46,4 +46,14 @@ check "hidden: by CUDA IPC, and no GPU with itself" holds "$work/hidden.json" \
     'all(r["outcome"] == "ok" for r in p if r["processes"] == "ipc") and any(r["path"] == "ce_read" and r["processes"] == "ipc" for r in p) and all(e[0] != e[1] for r in p for e in r["edges"] if r["path"] != "on_card")'
 check "hidden: the rest says why it is not there" holds "$work/hidden.json" \
     'all("not visible" in r["reason"] for r in p if r["outcome"] == "skipped")'
+
+link same mpirun -np 2 "$linkperf" -b 8 -e 64M --timing graph,pipelined,isolated --only default -J "$work/same.json"
+check "same: every collective beside the exchange of its size, in its mode, all right" holds "$work/same.json" \
+    'all(r["outcome"] == "ok" and r["checked"] > 0 for r in p if r["path"] == "sm_exchange") and all(r["link_same_gbps"] > 0 for r in d["collectives"])'
+python3 - "$work/same.json" <<'PYTHON'
+import json, sys
+for r in json.load(open(sys.argv[1], encoding="utf-8"))["p2p"]:
+    if r["path"] == "sm_exchange":
+        print(f'     exchange {r["timing"]} {r["size_bytes"]}: {r["time_us"]["median"]:.2f} us, {r["gbps"]:.1f} GB/s per direction')
+PYTHON
 exit "$failed"
