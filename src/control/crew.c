@@ -82,7 +82,7 @@ static bool pump(struct lp_crews *crews, int64_t deadline_ns)
     case LP_EVENT_TIMEOUT:
         return false;
     case LP_EVENT_SIGNAL:
-        crews->signal = event.signal;
+        crews->signal = crews->signal ? crews->signal : event.signal; /* what follows is impatience */
         break;
     case LP_EVENT_LOST:
         crews->agent_lost = true;
@@ -163,7 +163,9 @@ static void start_mate(struct lp_crew *crew, int i, const struct lp_crew_spec *s
     spawn.env = env;
     if (crew->all->link->spawn(crew->all->link, mate->rank, crew->id, &spawn) != LP_OK) {
         mate->ended = true;
-        snprintf(mate->words, sizeof(mate->words), "could not be started: its agent is gone");
+        if (!crew->all->agent_lost) /* its event is on the way, and would say more */
+            snprintf(crew->all->agent_words, sizeof(crew->all->agent_words), "the agent of rank %d is gone", mate->rank);
+        crew->all->agent_lost = true;
     }
     json_decref(env);
 }
@@ -408,17 +410,25 @@ static void forget(struct lp_crew *crew)
     free(crew);
 }
 
+void lp_crew_leave(struct lp_crew *crew)
+{
+    json_t *bye;
+
+    if (!crew->usable || crew->leaving || crew->all->signal || crew->all->agent_lost)
+        return;
+    bye = json_pack("{s:s}", "do", "bye");
+    send_request(crew, bye);
+    json_decref(bye);
+    crew->leaving = true;
+}
+
 bool lp_crew_end(struct lp_crew *crew, int64_t limit_ns, struct lp_loss *why)
 {
     bool gone = false;
 
-    if (crew->usable && !crew->all->signal && !crew->all->agent_lost) {
-        json_t *bye = json_pack("{s:s}", "do", "bye");
-
-        send_request(crew, bye);
-        json_decref(bye);
+    lp_crew_leave(crew);
+    if (crew->leaving && !crew->all->signal && !crew->all->agent_lost)
         gone = wait_ended(crew, limit_ns);
-    }
     if (!gone) {
         kill_all(crew);
         gone = wait_ended(crew, REAP_NS);

@@ -85,6 +85,9 @@ void lp_crew_give_up(struct lp_crew *crew);
 
 bool lp_crew_usable(const struct lp_crew *crew);
 
+/* Asks a usable crew to leave and does not wait; only lp_crew_end is left. Nothing for one that is broken. */
+void lp_crew_leave(struct lp_crew *crew);
+
 /*
  * Ends the crew: asks a usable one to leave and waits limit_ns, then kills; waits until all are reaped, and frees the crew.
  * False when a process cannot be killed within ten seconds: *why says which, and the run should stop.

@@ -21,7 +21,7 @@ struct lp_crew {
     struct lp_crew *next;
     int id, n;
     int last_id, last_request, asked_where; /* ids of requests */
-    bool usable;
+    bool usable, leaving;
     struct mate mate[LP_MAX_RANKS];
 };
 

@@ -348,6 +348,8 @@ static int measure_all(struct lp_job *job)
     lp_job_link(job);
     lp_job_lap(job, &since, &job->spent.link);
     lp_job_variants(job);
+    lp_job_reap(job, &job->spent.variants.end);
+    lp_job_going(job); /* notes what became of the last crew */
     return finish(job);
 }
 

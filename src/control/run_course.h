@@ -11,6 +11,7 @@ struct lp_course {
     json_t *entry; /* of head.variants; borrowed */
     struct lp_crew *crew;
     int last_crew;
+    int leaving;               /* its crew that may still be on the way out; 0: none */
     struct lp_opening opening; /* of the crew */
     struct lp_recover history;
     struct lp_seconds seconds;

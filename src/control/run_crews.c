@@ -70,19 +70,40 @@ static void wait_for_memory(struct lp_job *job)
     lp_job_warn(job, text);
 }
 
-void lp_job_end_crew(struct lp_job *job, struct lp_crew *crew, double *seconds)
+static void end_now(struct lp_job *job, struct lp_crew *crew, double *seconds)
 {
     int64_t since = lp_clock_now(job->link->clock);
-    bool killed = crew && !lp_crew_usable(crew);
+    bool killed = !lp_crew_usable(crew);
     struct lp_loss why;
 
-    if (!crew)
-        return;
     if (!lp_crew_end(crew, job->limits.end_ns, &why))
         lp_job_over(job, why.reason);
     if (killed && lp_job_going(job))
         wait_for_memory(job);
-    *seconds += (double)(lp_clock_now(job->link->clock) - since) / 1e9;
+    lp_job_lap(job, &since, seconds);
+}
+
+void lp_job_reap(struct lp_job *job, double *seconds)
+{
+    struct lp_crew *crew = job->leaving;
+
+    job->leaving = NULL;
+    if (crew)
+        end_now(job, crew, seconds);
+}
+
+/* A GPU that takes one process at a time has no place for the next crew before this one is gone. */
+void lp_job_end_crew(struct lp_job *job, struct lp_crew *crew, double *seconds)
+{
+    if (!crew)
+        return;
+    lp_job_reap(job, seconds);
+    if (lp_crew_usable(crew) && !job->machine.exclusive && lp_job_going(job)) {
+        lp_crew_leave(crew);
+        job->leaving = crew;
+        return;
+    }
+    end_now(job, crew, seconds);
 }
 
 /* ---- opening ---- */
@@ -172,18 +193,27 @@ static json_t *arena_request(struct lp_opening *opening)
                      (json_int_t)opening->bounce_bytes, "export", opening->share);
 }
 
-/* Memory comes after the communicator, which shows what is left; where the communicator needs the memory, before it. */
-static bool join(struct lp_job *job, struct lp_crew *crew, struct lp_opening *opening, struct lp_loss *why)
+/*
+ * Memory comes after the communicator, which shows what is left; where the communicator needs the memory, before it. The last
+ * crew is gone before either, and before anybody looks at what is free for the memory.
+ */
+static bool join(struct lp_job *job, struct lp_crew *crew, struct lp_opening *opening, double *waited, struct lp_loss *why)
 {
-    json_t *blobs = json_array();
+    json_t *offer = opening->offer, *blobs = json_array();
     int n = lp_crew_size(crew);
-    bool good = ask(job, crew, opening->offer, blobs, opening, why);
+    bool good;
 
+    if (opening->share)
+        lp_job_reap(job, waited);
+    good = lp_job_going(job) && ask(job, crew, json_incref(offer), blobs, opening, why);
+    lp_job_reap(job, waited);
+    good = good && lp_job_going(job);
     if (good && opening->share)
         good = ask(job, crew, arena_request(opening), blobs, opening, why);
     good = good && ask(job, crew, open_request(blobs, n), blobs, opening, why);
     if (good && !opening->share)
         good = ask(job, crew, arena_request(opening), blobs, opening, why);
+    json_decref(offer);
     json_decref(blobs);
     return good;
 }
@@ -192,17 +222,22 @@ bool lp_job_open_crew(struct lp_job *job, struct lp_crew *crew, struct lp_openin
                       struct lp_loss *why)
 {
     const struct lp_clock *clock = job->link->clock;
-    int64_t since = lp_clock_now(clock), ready;
+    int64_t since = lp_clock_now(clock);
     bool good = lp_crew_ready(crew, job->limits.init_ns, why);
+    double waited = 0.0;
 
-    ready = lp_clock_now(clock);
-    seconds->start += (double)(ready - since) / 1e9;
+    lp_job_lap(job, &since, &seconds->start);
     if (good)
-        good = join(job, crew, opening, why);
+        good = join(job, crew, opening, &waited, why);
     else
         json_decref(opening->offer);
-    seconds->init += (double)(lp_clock_now(clock) - ready) / 1e9;
-    return good;
+    lp_job_lap(job, &since, &seconds->init);
+    seconds->init -= waited;
+    seconds->end += waited;
+    if (lp_job_going(job))
+        return good;
+    *why = (struct lp_loss){.kind = lp_crews_signal(job->crews) ? LP_LOSS_SIGNAL : LP_LOSS_AGENT, .rank = -1};
+    return false;
 }
 
 const char *lp_opening_words(const struct lp_opening *opening, size_t bytes, char *buf, size_t cap)
@@ -255,6 +290,6 @@ enum lp_status lp_job_survey(struct lp_job *job, struct lp_reason *why)
         st = lp_machine_judge(seen, local_rank, n, &job->machine, job->result.head, why);
         lp_replies_release(replies, n);
     }
-    lp_job_end_crew(job, crew, &seconds);
+    end_now(job, crew, &seconds);
     return st;
 }

@@ -33,8 +33,9 @@ struct lp_job {
     struct lp_journal journal;
     struct lp_limits limits;
     char worker[4096], log_dir[512];
-    bool own_log_dir;   /* made by us, removed after a good run */
-    uint32_t iteration; /* of the next check */
+    bool own_log_dir;        /* made by us, removed after a good run */
+    uint32_t iteration;      /* of the next check */
+    struct lp_crew *leaving; /* was told to; NULL: none */
     struct lp_settle *settle;
     struct lp_watch *watch;
     struct lp_spent spent;
@@ -61,10 +62,12 @@ void lp_job_lap(const struct lp_job *job, int64_t *since, double *seconds);
 void lp_job_head(struct lp_job *job, json_t *members);
 
 /*
- * Ends the crew; a process that cannot be killed ends the run. After a kill the GPUs' memory is waited for. The crew may be
- * NULL.
+ * Ends the crew, which may be NULL; a process that cannot be killed ends the run. After a kill the GPUs' memory is waited for.
+ * One that leaves by itself may do so while the next one's processes come up: lp_job_open_crew waits for it before the next
+ * takes memory or connects. Whoever reads what it wrote, or looks at idle GPUs, calls lp_job_reap before.
  */
 void lp_job_end_crew(struct lp_job *job, struct lp_crew *crew, double *seconds);
+void lp_job_reap(struct lp_job *job, double *seconds);
 
 /* One more warning for the head. Takes the reference. */
 void lp_job_warn(struct lp_job *job, json_t *text);

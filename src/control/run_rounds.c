@@ -90,8 +90,8 @@ static void follow_ring(struct lp_course *course)
             job->result.record[i]->link_gbps = job->link_gbps;
 }
 
-/* What its logs show, once there are logs of a first round: later rounds take the same paths and need no trace of their own. */
-static void prove_first(struct lp_course *course)
+/* Later rounds take the same paths as the first and need no trace of their own. */
+static void trace_first(struct lp_course *course)
 {
     struct lp_job *job = course->job;
     int64_t since = lp_clock_now(job->link->clock);
@@ -99,6 +99,19 @@ static void prove_first(struct lp_course *course)
 
     if (measured && lp_job_has_eager(job, course->variant) && lp_job_going(job))
         lp_job_trace(job, course->variant, course->entry, course->first_record);
+    lp_job_lap(job, &since, &job->spent.evidence);
+    course->leaving = job->leaving ? lp_crew_id(job->leaving) : 0;
+}
+
+/* What its logs show, once there are logs of a first round. They are whole when the crews that write them are gone. */
+static void prove_first(struct lp_course *course)
+{
+    struct lp_job *job = course->job;
+    int64_t since;
+
+    if (job->leaving && lp_crew_id(job->leaving) == course->leaving)
+        lp_job_reap(job, &course->seconds.end);
+    since = lp_clock_now(job->link->clock);
     course->proven = lp_job_prove(job, course->variant, course->entry, course->first_record);
     lp_job_lap(job, &since, &job->spent.evidence);
     if (lp_course_is_default(course) && lp_job_going(job))
@@ -106,7 +119,22 @@ static void prove_first(struct lp_course *course)
     lp_job_lap(job, &since, &job->spent.link);
 }
 
-static void run_course(struct lp_course *course, const struct lp_course *courses, int64_t since)
+/*
+ * Default is proved at once, since the ring order follows from it. Others wait until one more variant has run, so that their
+ * crews leave while the next one's come up. course NULL: nobody comes after.
+ */
+static void prove_behind(struct lp_course **behind, struct lp_course *course)
+{
+    struct lp_course *now = course && lp_course_is_default(course) ? course : NULL;
+
+    if (*behind)
+        prove_first(*behind);
+    if (now)
+        prove_first(now);
+    *behind = now ? NULL : course;
+}
+
+static void run_course(struct lp_course *course, const struct lp_course *courses, struct lp_course **behind, int64_t since)
 {
     struct lp_job *job = course->job;
     bool nccl = strcmp(job->plan.library, "nccl") == 0; /* which writes a log to prove from */
@@ -125,8 +153,10 @@ static void run_course(struct lp_course *course, const struct lp_course *courses
     course->begun = true;
     lp_course_run(course);
     lp_course_note(course);
-    if (course->done && nccl && course->round == 1)
-        prove_first(course);
+    if (course->done && nccl && course->round == 1) {
+        trace_first(course);
+        prove_behind(behind, course);
+    }
     if (course->done)
         say_progress(course, courses, (double)(lp_clock_now(job->link->clock) - since) / 1e9);
 }
@@ -162,7 +192,7 @@ static void stand(struct lp_job *job, struct lp_course *courses)
 static void run_round(struct lp_job *job, struct lp_course *courses, int round, int64_t since)
 {
     json_t *entries = json_object_get(job->result.head, "variants");
-    struct lp_course *course;
+    struct lp_course *course, *behind = NULL;
 
     for (size_t i = 0; i < job->plan.variants.n; i++) {
         courses[i].round = round;
@@ -170,9 +200,11 @@ static void run_round(struct lp_job *job, struct lp_course *courses, int round, 
         courses[i].done = false;
     }
     while (lp_job_going(job) && (course = next_course(job, courses, round)) != NULL) {
-        run_course(course, courses, since);
+        run_course(course, courses, &behind, since);
         lp_job_head(job, json_pack("{s:O}", "variants", entries));
     }
+    prove_behind(&behind, NULL);
+    lp_job_head(job, json_pack("{s:O}", "variants", entries));
 }
 
 static void add_seconds(struct lp_seconds *sum, const struct lp_seconds *more)

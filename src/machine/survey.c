@@ -63,6 +63,7 @@ static enum lp_status place_gpu(const json_t *machine, int rank, int local_rank,
     device = lp_seen_device(machine, mine->device);
     lp_json_copy(device, "pci", mine->pci, sizeof(mine->pci));
     mine->memory_bytes = (size_t)lp_json_int(device, "memory_bytes", 0);
+    out->exclusive = out->exclusive || lp_json_bool(device, "exclusive", false);
     lp_cpus_common(lp_json_str(device, "cpus", ""), lp_json_str(machine, "cpus", ""), mine->cpus, sizeof(mine->cpus));
     for (int r = 0; r < rank; r++)
         if (strcmp(out->rank[r].pci, mine->pci) == 0)

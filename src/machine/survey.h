@@ -34,8 +34,9 @@ struct lp_machine {
     struct lp_pair_kind kind[LP_MAX_PAIR_KINDS];
     /* By ranks src, dst: index into kind, whose last takes all that do not fit; -1 from a rank to itself. */
     signed char kind_of[LP_MAX_RANKS][LP_MAX_RANKS];
-    bool nvlink;   /* GPUs are joined by NVLink; decides `when` of variants */
-    char nvls[64]; /* inherited NCCL_NVLS_ENABLE of rank 0 */
+    bool exclusive; /* some GPU takes one process at a time */
+    bool nvlink;    /* GPUs are joined by NVLink; decides `when` of variants */
+    char nvls[64];  /* inherited NCCL_NVLS_ENABLE of rank 0 */
     bool nvls_set;
 };
 

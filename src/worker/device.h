@@ -41,6 +41,7 @@ struct lp_device_info {
     size_t memory_bytes;
     int cc_major, cc_minor; /* compute capability */
     double memory_gbps;     /* what its memory can do in theory, reads and writes together; NaN: unknown */
+    bool exclusive;         /* takes one process at a time */
 };
 
 struct lp_device_ops {

@@ -134,6 +134,14 @@ static double memory_gbps(int index)
     return khz > 0 && bits > 0 ? 2.0 * khz * bits / 8 / 1e6 : (double)NAN;
 }
 
+static bool is_exclusive(int index)
+{
+    int mode = cudaComputeModeDefault;
+
+    lp_cuda_forget(cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, index));
+    return mode != cudaComputeModeDefault;
+}
+
 static enum lp_status describe(int index, struct lp_device_info *out, struct lp_reason *why)
 {
     struct cudaDeviceProp prop;
@@ -141,6 +149,7 @@ static enum lp_status describe(int index, struct lp_device_info *out, struct lp_
 
     memset(out, 0, sizeof(*out));
     out->memory_gbps = memory_gbps(index);
+    out->exclusive = is_exclusive(index);
     if (st == LP_OK)
         st = lp_cuda_check(cudaDeviceGetPCIBusId(out->pci, sizeof(out->pci), index), why, "cudaDeviceGetPCIBusId(%d)", index);
     if (st != LP_OK)

@@ -155,10 +155,11 @@ static json_t *see_device(const struct sight *sight, int index)
 
     if (info->pci[0])
         lp_cpus_of_pci(info->pci, cpus, sizeof(cpus));
-    device = json_pack("{s:i, s:o, s:o, s:o, s:I, s:o, s:i, s:o, s:o}", "index", index, "name", lp_json_text(info->name), "uuid",
-                       lp_json_text(info->uuid), "pci", lp_json_text(info->pci), "memory_bytes", (json_int_t)info->memory_bytes,
-                       "memory_gbps", lp_json_real(info->memory_gbps), "cc", info->cc_major * 10 + info->cc_minor, "cpus",
-                       lp_json_text(cpus), "numa", count_json(lp_numa_of_pci(info->pci)));
+    device =
+        json_pack("{s:i, s:o, s:o, s:o, s:I, s:o, s:i, s:o, s:o, s:b}", "index", index, "name", lp_json_text(info->name), "uuid",
+                  lp_json_text(info->uuid), "pci", lp_json_text(info->pci), "memory_bytes", (json_int_t)info->memory_bytes,
+                  "memory_gbps", lp_json_real(info->memory_gbps), "cc", info->cc_major * 10 + info->cc_minor, "cpus",
+                  lp_json_text(cpus), "numa", count_json(lp_numa_of_pci(info->pci)), "exclusive", info->exclusive);
     if (sight->by_nvml) {
         json_object_set_new(device, "vbios", lp_json_text(sight->gpu.vbios));
         json_object_set_new(device, "links", see_links(&sight->gpu));

@@ -28,7 +28,7 @@ struct scripted_run {
     struct lp_place place[SCRIPT_RANKS];
     /* the machine; a test may change it before the run */
     const char *device, *inherited; /* inherited: variables as a JSON object, ' for " */
-    bool nvlink;
+    bool nvlink, exclusive;
     int seen_by_rank0; /* GPUs, the first ones; 0: all */
     size_t memory_bytes, free_bytes[SCRIPT_RANKS];
     double start_s, open_s, op_us, gbps, slowness; /* gbps: 0 is without limit */
@@ -65,10 +65,10 @@ static inline json_t *device_json(const struct scripted_run *self, int i)
 
     snprintf(pci, sizeof(pci), "0000:%02x:00.0", i + 1);
     snprintf(cpus, sizeof(cpus), "%d-%d", 4 * i, 4 * i + 3);
-    return json_pack("{s:i, s:s, s:s, s:s, s:I, s:s, s:{s:o, s:f, s:i, s:i, s:f}}", "index", i, "name", "H200", "uuid", pci, "pci",
-                     pci, "memory_bytes", (json_int_t)self->memory_bytes, "cpus", cpus, "links", "nvlinks",
-                     self->nvlink ? json_integer(18) : json_null(), "nvlink_gbps", 478.1, "pcie_gen", 5, "pcie_width", 16,
-                     "pcie_gbps", 63.0);
+    return json_pack("{s:b, s:i, s:s, s:s, s:s, s:I, s:s, s:{s:o, s:f, s:i, s:i, s:f}}", "exclusive", self->exclusive, "index", i,
+                     "name", "H200", "uuid", pci, "pci", pci, "memory_bytes", (json_int_t)self->memory_bytes, "cpus", cpus, "links",
+                     "nvlinks", self->nvlink ? json_integer(18) : json_null(), "nvlink_gbps", 478.1, "pcie_gen", 5, "pcie_width",
+                     16, "pcie_gbps", 63.0);
 }
 
 static inline json_t *machine_json(const struct scripted_run *self, int rank)

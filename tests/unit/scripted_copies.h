@@ -133,18 +133,19 @@ static inline bool passes(struct story *story, int first, int last, struct fate 
     return true;
 }
 
-/* On to the crews of that name, NULL: to none. Those before say bye. */
+/* On to the crews of that name, NULL: to none. Those before say bye; if they never leave, the next has been started by then. */
 static inline void turn_to(struct story *story, const char *name)
 {
     const struct fault *fault = story->open ? striking(story, AT_BYE) : NULL;
+    bool ends = fault && ends_the_run(fault->kind);
 
-    story->ended = story->ended || (fault && ends_the_run(fault->kind));
+    story->ended = story->ended || ends;
     story->open = story->refused = false;
     memset(story->in_a_row, 0, sizeof(story->in_a_row));
     memset(story->in_all, 0, sizeof(story->in_all));
     memset(&story->crew, 0, sizeof(story->crew));
     snprintf(story->crew.name, sizeof(story->crew.name), "%s", name ? name : "");
-    story->crew.ordinal = -1;
+    story->crew.ordinal = ends ? 0 : -1;
 }
 
 /* A crew that can do the copy; false: there is none. One that says no is not asked again. */

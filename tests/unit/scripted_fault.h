@@ -82,7 +82,7 @@ struct fault {
 /* A worker, and after its end what is known of it. */
 struct actor {
     char name[96], cpus[128]; /* of its crew; "" for none given */
-    bool spawned, alive, stuck, mute, immortal, p2p;
+    bool spawned, alive, stuck, mute, immortal, killed, p2p;
     int ordinal; /* of its crew among those of that name */
     enum phase phase;
     int64_t spawned_ns, ended_ns, last_id;

@@ -69,6 +69,20 @@ static inline void name_actor(const char *log, char *out, size_t cap)
     snprintf(out, cap, "%.*s", end > base ? (int)(end - base - 1) : 0, base + 1);
 }
 
+/* Beside workers that measure nobody starts, beside those that leave nobody takes memory or connects. */
+static inline void check_alone(struct scripted_run *self, int rank, int crew, enum phase phase, const char *what)
+{
+    for (int c = 1; c < crew; c++) {
+        const struct actor *before = &self->actor[c][rank];
+        bool may_leave = before->phase == AT_BYE && !self->exclusive && phase != AT_ARENA && phase != AT_OPEN;
+
+        if (before->alive && !before->killed && !may_leave)
+            foul(self, "another crew's worker is still there:", what);
+        if (before->alive && before->killed)
+            foul(self, "a killed worker is still there:", what);
+    }
+}
+
 static inline enum lp_status run_spawn(struct lp_link *link, int rank, int crew, const struct lp_spawn *spawn)
 {
     struct scripted_run *self = (struct scripted_run *)link;
@@ -82,6 +96,7 @@ static inline enum lp_status run_spawn(struct lp_link *link, int rank, int crew,
     if (actor->spawned || strcmp(spawn->argv[2], id) != 0 || strcmp(spawn->argv[4], place) != 0 || spawn->argv[5])
         foul(self, "spawned twice, or with other arguments:", spawn->log);
     name_actor(spawn->log, actor->name, sizeof(actor->name));
+    check_alone(self, rank, crew, AT_START, actor->name);
     snprintf(actor->cpus, sizeof(actor->cpus), "%s", spawn->cpus ? spawn->cpus : "");
     actor->env = json_deep_copy(spawn->env);
     actor->spawned_ns = self->time.now_ns;
@@ -207,6 +222,7 @@ static inline enum lp_status run_send(struct lp_link *link, int rank, int crew, 
         return LP_OK;
     }
     phase = phase_of(self, actor, request);
+    check_alone(self, rank, crew, phase, actor->name);
     take_request(self, rank, crew, phase, request);
     if (self->on_request)
         self->on_request(self, rank, crew, request);
@@ -222,6 +238,7 @@ static inline void run_kill(struct lp_link *link, int rank, int crew, int sig)
     if (!self->actor[crew][rank].alive || self->actor[crew][rank].immortal)
         return;
     drop_events(self, rank, crew);
+    self->actor[crew][rank].killed = true;
     queue_exit(self, 0.001, rank, crew, 0, sig);
 }
 
