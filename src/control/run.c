@@ -156,6 +156,7 @@ static enum lp_status set_up(struct lp_job *job, const struct lp_options *option
     lp_result_init(&job->result);
     lp_journal_init(&job->journal);
     set_limits(options, &job->limits);
+    job->full_us = job->limits.budget_us;
     st = lp_locks_make(getenv("LINKPERF_LOCK"), getenv("NCCL_NVLS_ENABLE"), &job->plan.locks, why); /* the survey obeys them too */
     if (st == LP_OK)
         st = find_worker(job, why);
@@ -343,7 +344,10 @@ static int measure_all(struct lp_job *job)
 
     if (lp_journal_head(&job->journal, job->result.head, &why) != LP_OK)
         journal_trouble(job, &why);
-    lp_say("about %.0f s to go", job->plan.seconds);
+    lp_say("about %.0f s to go%s", job->plan.seconds,
+           job->plan.seconds > job->options->budget && !job->options->no_collectives
+               ? ", more than the run's budget: cells may get less time"
+               : "");
     since = lp_clock_now(job->link->clock);
     lp_job_link(job);
     lp_job_lap(job, &since, &job->spent.link);

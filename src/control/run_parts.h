@@ -44,6 +44,8 @@ struct lp_job {
     double link_gbps;    /* the baseline; NaN until there is one */
     bool over;           /* the run ends with what it has: signal, agent gone, wedged process */
     bool p2p_suspect;    /* default hung */
+    bool behind;         /* its budget: said once */
+    double full_us;      /* for the timed blocks of a cell when the run is not behind */
     bool journal_failed; /* said once; the run goes on */
     size_t outcomes[LP_NOUTCOMES];
 };

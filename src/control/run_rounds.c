@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/log.h"
+#include "control/pace.h"
 #include "control/ring.h"
 #include "report/progress.h"
 
@@ -24,6 +25,61 @@ static double time_left(const struct lp_job *job, const struct lp_course *course
     }
     return planned > 0.0 ? left * spent / planned : -1.0;
 }
+
+/* ---- pace ---- */
+
+static double beside(const struct lp_seconds *s)
+{
+    return s->start + s->init + s->check + s->end;
+}
+
+/* What is left of the run, by what the variants so far took on average. */
+static struct lp_pace pace_of(const struct lp_job *job, const struct lp_course *courses)
+{
+    struct lp_pace pace = {
+        .left = job->options->budget - (double)(lp_clock_now(job->link->clock) - job->spent.since) / 1e9,
+        .cell_us = job->limits.budget_us,
+        .least_us = job->full_us / 3.0,
+        .most_us = job->full_us,
+    };
+    double done = 0.0, left = 0.0, timed = 0.0, others = 0.0;
+
+    for (size_t i = 0; i < job->plan.variants.n; i++) {
+        double rounds = courses[i].round - !courses[i].done;
+
+        if (courses[i].variant->skip[0])
+            continue;
+        done += rounds;
+        left += (double)job->options->rounds - rounds;
+        timed += courses[i].seconds.measure;
+        others += beside(&courses[i].seconds);
+    }
+    if (done > 0.0) {
+        pace.beside = others / done * left;
+        pace.timing = timed / done * left;
+    }
+    return pace;
+}
+
+/* Where the run is behind its budget the cells to come are timed for less. Said once. */
+static void keep_pace(struct lp_job *job, const struct lp_course *courses, const struct lp_course *next)
+{
+    struct lp_pace pace = pace_of(job, courses);
+    json_t *text;
+
+    job->limits.budget_us = lp_pace_cell_us(&pace);
+    if (job->behind || job->limits.budget_us >= job->full_us)
+        return;
+    job->behind = true;
+    text =
+        json_sprintf("behind the run's budget of %.0f s: from '%s' on cells are timed for %.3g ms instead of %.3g ms where that is "
+                     "needed, and their intervals are wider (--budget gives the run more)",
+                     job->options->budget, next->variant->name, job->limits.budget_us / 1e3, job->full_us / 1e3);
+    lp_say("%s", json_string_value(text));
+    lp_job_warn(job, text);
+}
+
+/* ---- progress ---- */
 
 /* Of all rounds. */
 static size_t count_done(const struct lp_course *courses, size_t n)
@@ -151,6 +207,7 @@ static void run_course(struct lp_course *course, const struct lp_course *courses
     if (!course->begun)
         course->first_record = job->result.n;
     course->begun = true;
+    keep_pace(job, courses, course);
     lp_course_run(course);
     lp_course_note(course);
     if (course->done && nccl && course->round == 1) {

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ROUND_SECONDS  120.0
 #define CAREFUL_ROUNDS 5
 #define KEY_FIRST      256 /* of options without a letter: the number of their row is added */
 
@@ -296,6 +297,8 @@ enum lp_status lp_options_parse(int argc, char **argv, struct lp_options *out, s
         return lp_because(why, LP_ERR_ARG, "%s", strerror(error));
     if (out->careful && out->rounds == 1)
         out->rounds = CAREFUL_ROUNDS;
+    if (out->budget <= 0.0)
+        out->budget = (out->careful ? 2.0 : 1.0) * ROUND_SECONDS * (double)out->rounds;
     return check_together(&parse);
 }
 

@@ -22,6 +22,7 @@ struct lp_options {
     long iters, warmup, checks; /* iters 0: chosen per cell */
     long rounds;                /* of fresh crews for every variant */
     bool careful;
+    double budget; /* seconds for the whole run; lp_options_parse fills in the default */
     /* copies */
     bool p2p;       /* `linkperf p2p`: only the link, in full */
     bool all_pairs; /* curves and latencies for every pair */

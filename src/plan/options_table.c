@@ -42,6 +42,10 @@ const struct lp_option_row lp_option_rows[] = {
      LP_OPT_RUN, LP_OPT_COUNT, AT(rounds), 1, 100},
     {"careful", 0, 0, "5 rounds, and four times the time for a cell", LP_OPT_RUN, LP_OPT_FLAG, AT(careful), 0, 0},
 
+    {"budget", 0, "SECONDS",
+     "time for the run, 120 a round by default (--careful 240); where it gets short cells are timed for less, down to a third",
+     LP_OPT_RUN, LP_OPT_FACTOR, AT(budget), 0, 0},
+
     {"Variants:", 0, 0, 0, LP_OPT_RUN, LP_OPT_HEADING, 0, 0, 0},
     {"matrix", 0, "FILE", "run matrix (YAML) instead of the built-in one", LP_OPT_RUN, LP_OPT_TEXT, AT(matrix), 0, 0},
     {"variant", 0, "'NAME: K=V ...'", "one more variant; K without = removes K from the environment", LP_OPT_RUN, LP_OPT_VARIANT, 0,

@@ -120,11 +120,48 @@ static void test_signal_later(void **state)
     run_free(run);
 }
 
+static size_t count_warnings(const struct scripted_run *run, const char *words)
+{
+    const json_t *list = json_object_get(run->result.head, "warnings");
+    size_t n = 0;
+
+    for (size_t i = 0; i < json_array_size(list); i++)
+        n += strstr(json_string_value(json_array_get(list, i)), words) != NULL;
+    return n;
+}
+
+/* Crews that take 20 s to come up: a run that gets behind its budget says so once, and still measures everything. */
+static void test_behind(void **state)
+{
+    static const struct {
+        const char *budget;
+        size_t warnings;
+    } cases[] = {{"30", 1}, {"1000", 0}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct scripted_run *run = run_create("cuda", 2);
+
+        run->open_s = 20.0;
+        run_play(run, (const char *[]){CELLS, "--only", "ring,tree", "--rounds", "2", "--budget", cases[i].budget, NULL});
+        assert_true(run->code == 0 && is_complete(run));
+        assert_int_equal(run->result.n, 2 * 2 * 4);
+        for (size_t r = 0; r < run->result.n; r++)
+            assert_int_equal(run->result.record[r]->outcome, LP_DONE);
+        assert_int_equal(
+            count_warnings(run, "behind the run's budget of 30 s: from 'ring' on cells are timed for 8.33 ms instead of 25 ms"),
+            cases[i].warnings);
+        assert_int_equal(count_warnings(run, "budget"), cases[i].warnings);
+        run_free(run);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rotation),    cmocka_unit_test(test_records),    cmocka_unit_test(test_one_round_has_no_number),
         cmocka_unit_test(test_losses_stay), cmocka_unit_test(test_hang_later), cmocka_unit_test(test_signal_later),
+        cmocka_unit_test(test_behind),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
