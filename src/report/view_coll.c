@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/units.h"
+#include "judge/judge.h"
 #include "report/tables.h"
 #include "report/view_title.h"
 #include "report/view_words.h"
@@ -16,10 +17,12 @@
 /* One printed table. */
 struct sheet {
     const struct lp_grid *grid;
+    const struct lp_judgement *judgement;
     enum lp_placement placement;
     bool on_host, linked; /* linked: there is a baseline to compare with */
     bool same_size;       /* there are exchanges of the same size */
     bool narrow;          /* only the columns that is_kept */
+    bool judged;          /* rounds enough to say what is best */
 };
 
 /* Variants that stay when not all fit: what everybody asks about. */
@@ -79,26 +82,67 @@ static void add_columns(struct lp_table *table, const struct sheet *sheet)
         if (is_shown(sheet, c))
             lp_table_column(table, LP_RIGHT, heading);
     }
-    lp_table_column(table, LP_LEFT, "fastest (not judged)\nvariant");
+    lp_table_column(table, LP_LEFT, sheet->judged ? "best\nvariant" : "fastest (not judged)\nvariant");
+    if (sheet->judged)
+        lp_table_column(table, LP_RIGHT, "noise\n+/- percent");
     if (sheet->narrow)
-        lp_table_column(table, LP_RIGHT, "fastest\nGB/s");
+        lp_table_column(table, LP_RIGHT, sheet->judged ? "best\nGB/s" : "fastest\nGB/s");
     if (sheet->linked)
         lp_table_column(table, LP_RIGHT,
                         sheet->on_host ? "link baseline\n(host memory)\nGB/s per direction" : "link baseline\nGB/s per direction");
     if (has_link_share(sheet))
-        lp_table_column(table, LP_RIGHT, "fastest / link\npercent");
+        lp_table_column(table, LP_RIGHT, sheet->judged ? "best / link\npercent" : "fastest / link\npercent");
     if (!sheet->same_size)
         return;
     lp_table_column(table, LP_RIGHT, "same-size\nexchange GB/s\nper direction");
-    lp_table_column(table, LP_RIGHT, "fastest /\nsame-size\npercent");
+    lp_table_column(table, LP_RIGHT, sheet->judged ? "best /\nsame-size\npercent" : "fastest /\nsame-size\npercent");
+}
+
+/* Any record of the row that has a cell; NULL: none. */
+static const struct lp_record *any_record(const struct sheet *sheet, size_t row)
+{
+    for (size_t c = 0; c < sheet->grid->ncolumns; c++)
+        if (lp_grid_at(sheet->grid, sheet->placement, row, c))
+            return lp_grid_at(sheet->grid, sheet->placement, row, c);
+    return NULL;
+}
+
+/* The record of what is judged best: the winner's, or default's where nothing is better; NULL where nothing was judged. */
+static const struct lp_record *best_record(const struct sheet *sheet, size_t row, const char *best)
+{
+    const char *name = strcmp(best, lp_call_name(LP_NO_DIFFERENCE)) == 0 ? "default" : best;
+
+    for (size_t c = 0; c < sheet->grid->ncolumns; c++)
+        if (sheet->grid->column[c].repeat == 0 && strcmp(sheet->grid->column[c].name, name) == 0)
+            return lp_grid_at(sheet->grid, sheet->placement, row, c);
+    return NULL;
+}
+
+/* What is best or fastest in the row, its name as a cell of the table, and the noise beside it. */
+static const struct lp_record *add_best(struct lp_table *table, const struct sheet *sheet, size_t row)
+{
+    const struct lp_record *any = any_record(sheet, row), *fastest = lp_grid_fastest(sheet->grid, sheet->placement, row);
+    const struct lp_claim *claim;
+    const char *best;
+    char text[LP_WORD];
+
+    if (!sheet->judged) {
+        claim = fastest ? lp_judgement_find(sheet->judgement, &fastest->cell, fastest->variant) : NULL;
+        lp_table_cell(table, "%s%s", fastest ? fastest->variant : "-",
+                      claim && claim->call == LP_CANDIDATE && claim->ratio > 1.0 ? " (candidate)" : "");
+        return fastest;
+    }
+    best = lp_judgement_best(sheet->judgement, &any->cell);
+    lp_table_cell(table, "%s", best);
+    lp_table_cell(table, "%s",
+                  lp_words_percent(lp_judgement_noise_percent(sheet->judgement, &any->cell), 100.0, text, sizeof(text)));
+    return best_record(sheet, row, best);
 }
 
 static void add_row(struct lp_table *table, const struct sheet *sheet, size_t row)
 {
     const struct lp_grid *grid = sheet->grid;
-    const struct lp_record *fastest = lp_grid_fastest(grid, sheet->placement, row);
-    double gbps = lp_grid_gbps(grid, fastest), link = lp_grid_link(grid, sheet->placement, row);
-    double same = lp_grid_same_size(grid, sheet->placement, row);
+    double gbps, link = lp_grid_link(grid, sheet->placement, row), same = lp_grid_same_size(grid, sheet->placement, row);
     char text[LP_WORD];
 
     lp_table_row(table);
@@ -106,7 +150,7 @@ static void add_row(struct lp_table *table, const struct sheet *sheet, size_t ro
     for (size_t c = 0; c < grid->ncolumns; c++)
         if (is_shown(sheet, c))
             lp_table_cell(table, "%s", lp_title_cell(grid, lp_grid_at(grid, sheet->placement, row, c), text, sizeof(text)));
-    lp_table_cell(table, "%s", fastest ? fastest->variant : "-");
+    gbps = lp_grid_gbps(grid, add_best(table, sheet, row));
     if (sheet->narrow)
         lp_table_cell(table, "%s", lp_words_number(gbps, text, sizeof(text)));
     if (sheet->linked)
@@ -142,7 +186,7 @@ static void print_left_out(const struct sheet *sheet, FILE *out)
         gap = ", ";
     }
     if (sheet->linked && !has_link_share(sheet))
-        fprintf(out, "%sfastest / link", gap);
+        fprintf(out, "%s%s / link", gap, sheet->judged ? "best" : "fastest");
     fprintf(out, "\n");
 }
 
@@ -250,12 +294,15 @@ static void print_sheet(const struct lp_result *result, struct sheet *sheet, FIL
     print_above_same_size(sheet, out);
 }
 
-static void print_grid(const struct lp_result *result, const struct lp_grid *grid, FILE *out, int width)
+static void print_grid(const struct lp_result *result, const struct lp_grid *grid, const struct lp_judgement *judgement, FILE *out,
+                       int width)
 {
     for (int placement = 0; placement < LP_NPLACEMENTS; placement++) {
         struct sheet sheet = {.grid = grid, .placement = (enum lp_placement)placement, .on_host = lp_title_on_host(result)};
         bool any = false;
 
+        sheet.judgement = judgement;
+        sheet.judged = lp_judgement_claims(judgement) && judgement->verdicts.times.nsettings > 1;
         sheet.linked = has_link(grid, sheet.placement);
         sheet.same_size = has_same_size(grid, sheet.placement);
         for (size_t c = 0; c < grid->ncolumns; c++)
@@ -281,18 +328,21 @@ static void print_same_size(const struct lp_result *result, const struct lp_grid
 
 void lp_view_collectives(const struct lp_result *result, FILE *out, int width)
 {
+    struct lp_judgement judgement;
     struct lp_grids grids;
     bool small = false;
+    enum lp_status st = lp_judgement_make(result, &judgement), grids_st = lp_grids_merge(result, &grids);
 
-    if (lp_grids_make(result, &grids) != LP_OK)
+    if (st != LP_OK || grids_st != LP_OK)
         fprintf(out, "the tables of collectives are missing here: out of memory\n");
     else
         for (size_t i = 0; i < grids.n; i++) {
-            print_grid(result, &grids.item[i], out, width);
+            print_grid(result, &grids.item[i], &judgement, out, width);
             small = small || grids.item[i].requested[0] <= SMALL_BYTES;
         }
     print_same_size(result, &grids, out);
     if (small)
         fprintf(out, "\nup to 64K compare the times in microseconds rather than GB/s: --long has them\n");
     lp_grids_release(&grids);
+    lp_judgement_release(&judgement);
 }

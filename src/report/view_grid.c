@@ -3,25 +3,27 @@
 
 #include "base/json.h"
 #include "model/variant.h"
+#include "report/view_rounds.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Cells that may stand in one table. */
+/* Cells that may stand in one table, if their rounds may. */
 static bool comparable(const struct lp_record *a, const struct lp_record *b)
 {
     return strcmp(a->cell.op, b->cell.op) == 0 && strcmp(a->cell.library, b->cell.library) == 0 &&
            strcmp(a->cell.buffers, b->cell.buffers) == 0 && a->cell.dtype == b->cell.dtype && a->cell.redop == b->cell.redop &&
-           a->cell.root == b->cell.root && a->cell.timing == b->cell.timing && a->round == b->round;
+           a->cell.root == b->cell.root && a->cell.timing == b->cell.timing;
 }
 
 static bool belongs(const struct lp_grid *grid, const struct lp_record *record)
 {
-    return record->cell.kind == LP_COLLECTIVE && comparable(grid->like, record);
+    return record->cell.kind == LP_COLLECTIVE && comparable(grid->like, record) &&
+           (grid->rounds > 0 || grid->like->round == record->round);
 }
 
-static enum lp_status add_grid(struct lp_grids *grids, const struct lp_record *like)
+static enum lp_status add_grid(struct lp_grids *grids, const struct lp_record *like, int rounds)
 {
     struct lp_grid *grown;
 
@@ -32,7 +34,7 @@ static enum lp_status add_grid(struct lp_grids *grids, const struct lp_record *l
     if (!grown)
         return LP_ERR_MEMORY;
     grids->item = grown;
-    grown[grids->n++] = (struct lp_grid){.like = like, .link_gbps = (double)NAN};
+    grown[grids->n++] = (struct lp_grid){.like = like, .link_gbps = (double)NAN, .rounds = rounds};
     return LP_OK;
 }
 
@@ -107,25 +109,55 @@ static size_t cell_index(const struct lp_grid *grid, enum lp_placement placement
     return ((size_t)placement * grid->nrows + row) * grid->ncolumns + column;
 }
 
+/* Where the record belongs; the caller has made its row and column. */
+static size_t slot_of(const struct lp_grid *grid, const struct lp_record *record)
+{
+    size_t row = 0;
+
+    while (grid->requested[row] != record->cell.requested_bytes)
+        row++;
+    return cell_index(grid, record->cell.placement, row, find_column(grid, record->variant, record->repeat));
+}
+
 static enum lp_status fill(const struct lp_result *result, struct lp_grid *grid)
 {
     grid->cell = calloc(LP_NPLACEMENTS * grid->nrows * grid->ncolumns, sizeof(struct lp_record *));
     if (!grid->cell)
         return LP_ERR_MEMORY;
     for (size_t i = 0; i < result->n; i++) {
-        const struct lp_record *record = result->record[i];
         const struct lp_record **slot;
-        size_t row = 0;
 
-        if (!belongs(grid, record))
+        if (!belongs(grid, result->record[i]))
             continue;
-        while (grid->requested[row] != record->cell.requested_bytes)
-            row++;
-        slot = &grid->cell[cell_index(grid, record->cell.placement, row, find_column(grid, record->variant, record->repeat))];
+        slot = &grid->cell[slot_of(grid, result->record[i])];
         if (!*slot)
-            *slot = record;
+            *slot = result->record[i];
     }
     return LP_OK;
+}
+
+/* Puts one record for all rounds wherever there is any. */
+static enum lp_status merge(const struct lp_result *result, struct lp_grid *grid)
+{
+    size_t nslots = LP_NPLACEMENTS * grid->nrows * grid->ncolumns;
+    struct lp_rounds *rounds = calloc(nslots, sizeof(*rounds));
+    enum lp_status st = LP_OK;
+
+    grid->made = calloc(nslots, sizeof(*grid->made));
+    if (!rounds || !grid->made)
+        st = LP_ERR_MEMORY;
+    for (size_t i = 0; i < result->n && st == LP_OK; i++)
+        if (belongs(grid, result->record[i]))
+            st = lp_rounds_add(result, &rounds[slot_of(grid, result->record[i])], result->record[i]);
+    for (size_t slot = 0; slot < nslots && st == LP_OK; slot++)
+        if (rounds[slot].n) {
+            lp_rounds_merge(&rounds[slot], &grid->made[slot]);
+            grid->cell[slot] = &grid->made[slot];
+        }
+    for (size_t slot = 0; rounds && slot < nslots; slot++)
+        lp_rounds_release(&rounds[slot]);
+    free(rounds);
+    return st;
 }
 
 static enum lp_status make_grid(const struct lp_result *result, struct lp_grid *grid)
@@ -136,20 +168,37 @@ static enum lp_status make_grid(const struct lp_result *result, struct lp_grid *
     for (size_t i = 0; i < result->n && st == LP_OK; i++)
         if (belongs(grid, result->record[i]))
             st = add_row(grid, result->record[i]->cell.requested_bytes);
-    return st == LP_OK ? fill(result, grid) : st;
+    if (st == LP_OK)
+        st = fill(result, grid);
+    return st == LP_OK && grid->rounds > 0 ? merge(result, grid) : st;
 }
 
-enum lp_status lp_grids_make(const struct lp_result *result, struct lp_grids *out)
+static enum lp_status make_grids(const struct lp_result *result, int rounds, struct lp_grids *out)
 {
     enum lp_status st = LP_OK;
 
     memset(out, 0, sizeof(*out));
     for (size_t i = 0; i < result->n && st == LP_OK; i++)
         if (result->record[i]->cell.kind == LP_COLLECTIVE)
-            st = add_grid(out, result->record[i]);
+            st = add_grid(out, result->record[i], rounds);
     for (size_t i = 0; i < out->n && st == LP_OK; i++)
         st = make_grid(result, &out->item[i]);
     return st;
+}
+
+enum lp_status lp_grids_make(const struct lp_result *result, struct lp_grids *out)
+{
+    return make_grids(result, 0, out);
+}
+
+enum lp_status lp_grids_merge(const struct lp_result *result, struct lp_grids *out)
+{
+    int last = 0;
+
+    for (size_t i = 0; i < result->n; i++)
+        if (result->record[i]->cell.kind == LP_COLLECTIVE && result->record[i]->round > last)
+            last = result->record[i]->round;
+    return make_grids(result, last > 1 ? last : 0, out);
 }
 
 void lp_grids_release(struct lp_grids *grids)
@@ -158,6 +207,7 @@ void lp_grids_release(struct lp_grids *grids)
         free(grids->item[i].column);
         free(grids->item[i].requested);
         free(grids->item[i].cell);
+        free(grids->item[i].made);
     }
     free(grids->item);
     memset(grids, 0, sizeof(*grids));

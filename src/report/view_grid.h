@@ -1,6 +1,6 @@
 /*
- * Records of collectives arranged as tables: one grid for what is compared (collective, type, timing mode), sizes by
- * variants by placement. Computes; how it is printed is view_coll and view_long.
+ * Records of collectives arranged as tables: one grid for what is compared (collective, type, timing mode; and round, unless rounds
+ * are merged), sizes by variants by placement. Computes; how it is printed is view_coll and view_long.
  */
 #ifndef LP_REPORT_VIEW_GRID_H
 #define LP_REPORT_VIEW_GRID_H
@@ -19,6 +19,8 @@ struct lp_grid {
     size_t *requested;             /* bytes a row, rising */
     size_t ncolumns, nrows;
     const struct lp_record **cell; /* use lp_grid_at */
+    struct lp_record *made;        /* merged records, owned; NULL: none */
+    int rounds;                    /* that are merged; 0: they are apart, or there is one */
     double link_gbps;              /* of the run's baseline, for rows whose records have none; NaN: unknown */
 };
 
@@ -29,6 +31,12 @@ struct lp_grids {
 
 /* Borrows records and head, which must outlive the grids. LP_ERR_MEMORY; release in any case. */
 enum lp_status lp_grids_make(const struct lp_result *result, struct lp_grids *out);
+
+/*
+ * The same with the rounds of a variant as one record (report/view_rounds.h), which the grids own. For tables that people read; the
+ * judge goes by the rounds themselves.
+ */
+enum lp_status lp_grids_merge(const struct lp_result *result, struct lp_grids *out);
 void lp_grids_release(struct lp_grids *grids);
 
 /* NULL where nothing was recorded. When a cell was recorded more than once, the first. */

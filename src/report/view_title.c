@@ -80,7 +80,9 @@ void lp_title_group(const struct lp_result *result, const struct lp_grid *grid, 
         fprintf(out, ", %zu rank%s", nranks, nranks == 1 ? "" : "s");
     if (cell->buffers[0] && strcmp(cell->buffers, "plain") != 0)
         fprintf(out, ", %s buffers", cell->buffers);
-    if (grid->like->round > 0)
+    if (grid->rounds > 0)
+        fprintf(out, ", median of %d rounds", grid->rounds);
+    else if (grid->like->round > 0)
         fprintf(out, ", round %d", grid->like->round);
     fprintf(out, "%s%s", lp_title_host_note(result), unchecked_note(grid, placement));
 }

@@ -25,8 +25,8 @@ const char *lp_title_path(const char *name);
 double lp_title_line_gbps(const struct lp_result *result);
 
 /*
- * Prints without a newline: collective, type, redop, root, placement (LP_NPLACEMENTS: none), timing mode, ranks, and whether
- * data was checked.
+ * Prints without a newline: collective, type, redop, root, placement (LP_NPLACEMENTS: none), timing mode, ranks, rounds, and
+ * whether data was checked.
  */
 void lp_title_group(const struct lp_result *result, const struct lp_grid *grid, enum lp_placement placement, FILE *out);
 

@@ -21,6 +21,7 @@ void lp_view_all(const struct lp_result *result, bool longer, int width, FILE *o
     if (longer)
         lp_view_long(result, out, width);
     lp_view_proof(result, out, width);
+    lp_view_judge(result, out, width);
     lp_view_variants(result, out, width);
     lp_view_time(result, out);
     lp_view_verdict(result, out);
@@ -76,7 +77,7 @@ static void print_default_columns(const struct lp_result *result, FILE *out)
 {
     struct lp_grids grids;
 
-    if (lp_grids_make(result, &grids) == LP_OK)
+    if (lp_grids_merge(result, &grids) == LP_OK)
         for (size_t i = 0; i < grids.n; i++)
             for (int placement = 0; placement < LP_NPLACEMENTS; placement++)
                 print_default_column(result, &grids.item[i], (enum lp_placement)placement, out);

@@ -27,6 +27,7 @@ void lp_view_link(const struct lp_result *result, FILE *out, int width);
 void lp_view_collectives(const struct lp_result *result, FILE *out, int width);
 void lp_view_long(const struct lp_result *result, FILE *out, int width);
 void lp_view_proof(const struct lp_result *result, FILE *out, int width);
+void lp_view_judge(const struct lp_result *result, FILE *out, int width);
 void lp_view_variants(const struct lp_result *result, FILE *out, int width);
 void lp_view_time(const struct lp_result *result, FILE *out); /* of the whole run, by phase */
 void lp_view_verdict(const struct lp_result *result, FILE *out);
