@@ -8,6 +8,7 @@
 #include "control/launcher.h"
 #include "control/run_parts.h"
 #include "judge/hints.h"
+#include "judge/judge.h"
 #include "report/term.h"
 #include "report/views.h"
 
@@ -258,6 +259,7 @@ static void print_tables(struct lp_job *job)
     if (job->options->longer)
         lp_view_long(&job->result, stdout, width);
     lp_view_proof(&job->result, stdout, width);
+    lp_view_judge(&job->result, stdout, width);
     lp_view_variants(&job->result, stdout, width);
     lp_view_time(&job->result, stdout);
     lp_view_verdict(&job->result, stdout);
@@ -284,8 +286,8 @@ static int finish(struct lp_job *job)
     if (lp_crews_signal(job->crews))
         return end_on_signal(job);
     lp_job_watch_finish(job);
-    lp_job_head(
-        job, json_pack("{s:b, s:o, s:o}", "complete", !job->over, "hints", lp_hints(&job->result), "seconds", seconds_json(job)));
+    lp_job_head(job, json_pack("{s:b, s:o, s:o, s:o}", "complete", !job->over, "hints", lp_hints(&job->result), "judgement",
+                               lp_judge_json(&job->result), "seconds", seconds_json(job)));
     if (job->own_log_dir && exit_code(job) == 0)
         forget_logs(job);
     save(job);
