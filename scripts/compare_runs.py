@@ -38,6 +38,15 @@ def times_us(result):
     return {size: statistics.median(found) for size, found in crews.items()}
 
 
+def crews_us(result):
+    """The same for each crew by itself."""
+    crews = {}
+    for record in result["collectives"]:
+        if record["variant"] == "default" and usable(record):
+            crews.setdefault(record["crew"], {})[record["size_bytes"]] = record["time_us"]["median"]
+    return list(crews.values())
+
+
 def peer_times_us(text):
     """Out of place, by size: the sixth column of an nccl-tests row."""
     rows = re.findall(r"^ +(\d+) +\d+ +\w+ +\w+ +-?\d+ +([\d.]+) ", text, re.M)
@@ -132,11 +141,18 @@ def print_small(out):
     peers = [peer_times_us(read(path)) for path in sorted(glob.glob(os.path.join(out, "small-nccl-[1-5].txt")))]
     if not ours or not peers:
         return
-    print(f"AllReduce back to back, out of place, {len(ours)} runs of linkperf and {len(peers)} of nccl-tests: median of runs")
-    mine = [times_us(run) for run in ours]
+    print(f"AllReduce back to back, out of place, {len(ours)} runs of linkperf (two crews each) and {len(peers)} of nccl-tests: median of the "
+          "processes, and the quickest of them")
+    mine = [run for pair in ours for run in crews_us(pair)]
+    ratios = [[], []]
     for size in sorted(set.intersection(*(set(run) for run in mine + peers))):
-        us = [statistics.median(run[size] for run in runs) for runs in (mine, peers)]
-        print(f"{size:10d} {us[0]:8.2f} us {us[1]:8.2f} us  ratio {us[0] / us[1]:.3f}")
+        words = f"{size:10d}"
+        for which, pick in enumerate((statistics.median, min)):
+            us = [pick([run[size] for run in runs]) for runs in (mine, peers)]
+            ratios[which].append(us[0] / us[1])
+            words += f" {us[0]:8.2f} us {us[1]:8.2f} us  ratio {us[0] / us[1]:.3f} "
+        print(words)
+    print("geometric mean of the ratios: " + ", ".join(f"{statistics.geometric_mean(found):.3f}" for found in ratios))
 
 
 def print_variants(out):
