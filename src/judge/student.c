@@ -3,9 +3,11 @@
 
 #include <math.h>
 
-#define MOST_TERMS 400
-#define CLOSE      1e-14
-#define TINY       1e-300 /* in place of a zero denominator */
+#define MOST_TERMS   400
+#define MOST_STEPS   400
+#define LONGEST_STEP 0.7
+#define CLOSE        1e-13
+#define TINY         1e-300 /* in place of a zero denominator */
 
 static double not_zero(double value)
 {
@@ -55,19 +57,23 @@ double lp_student_tails(double t, double df)
     return beta_share(df / 2.0, 0.5, df / (df + square), square / (df + square));
 }
 
+static double density(double t, double df)
+{
+    return exp(lgamma((df + 1.0) / 2.0) - lgamma(df / 2.0) - log(df * M_PI) / 2.0 - (df + 1.0) / 2.0 * log1p(t * t / df));
+}
+
+/* Newton's method with both axes logarithmic, where the tails are concave: it ends from above. Steps are kept short of underflow.
+ */
 double lp_student_limit(double share, double df)
 {
-    double low = 0.0, high = 1.0;
+    double x = 0.0, step = 1.0;
 
-    while (lp_student_tails(high, df) > share && high < 1e150)
-        high *= 2.0;
-    for (int i = 0; i < 200 && high - low > 1e-12 * high; i++) {
-        double middle = (low + high) / 2.0;
+    for (int i = 0; i < MOST_STEPS && fabs(step) > CLOSE; i++) {
+        double t = exp(x), tails = lp_student_tails(t, df);
 
-        if (lp_student_tails(middle, df) > share)
-            low = middle;
-        else
-            high = middle;
+        step = tails > 0.0 ? log(tails / share) * tails / (2.0 * density(t, df) * t) : -LONGEST_STEP / 2.0;
+        step = fmax(-LONGEST_STEP, fmin(LONGEST_STEP, step));
+        x += step;
     }
-    return high;
+    return exp(x);
 }

@@ -37,6 +37,22 @@ static void test_tables(void **state)
     }
 }
 
+/* The reverse, over everything that is asked for. */
+static void test_there_and_back(void **state)
+{
+    static const double shares[] = {0.9, 0.5, 0.05, 1e-3, 1e-5, 1e-8, 1e-12},
+                        dfs[] = {1.0, 1.5, 3.0, 11.25, 23.0, 67.0, 1000.0, 1e6};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(shares); i++)
+        for (size_t k = 0; k < COUNT_OF(dfs); k++) {
+            double back = lp_student_tails(lp_student_limit(shares[i], dfs[k]), dfs[k]);
+
+            if (!(fabs(back / shares[i] - 1.0) < 1e-9))
+                fail_msg("share %g, df %g: back comes %g", shares[i], dfs[k], back);
+        }
+}
+
 static void test_edges(void **state)
 {
     (void)state;
@@ -52,6 +68,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_closed_forms),
         cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_there_and_back),
         cmocka_unit_test(test_edges),
     };
 
