@@ -157,4 +157,86 @@ static inline void sweep_env(struct lp_result *result, const char *name, const c
             json_object_set_new(json_array_get(variants, i), "env", json_of(env));
 }
 
+/* ---- times ---- */
+
+#define MOST_FAMILIES 4
+
+/*
+ * How crews differ. A crew has a course over the sizes that neighbours share (correlation 0.9), half of its variance common to all
+ * families. All zero: not at all.
+ */
+struct crew_noise {
+    double small, large;    /* standard deviations of the log time up to 512K, and above */
+    double heavy;           /* degrees of freedom of a t in place of the normal; 0: normal */
+    double modes, mode_log; /* share of crews in another mode, and how much faster that is; drawn anew at 8, 2K and 128K bytes */
+    double slow_share, slow_log; /* share of crews of which one rank is slow, in all cells, and by how much */
+    double drift;                /* over the whole run */
+};
+
+/* What a variant changes: the logarithm of its time over default's. */
+typedef double crew_effect(const struct lp_record *record);
+
+static inline void course_over_sizes(struct dice *dice, size_t nsizes, double *out)
+{
+    for (size_t s = 0; s < nsizes; s++)
+        out[s] = s ? 0.9 * out[s - 1] + sqrt(1.0 - 0.81) * dice_normal(dice) : dice_normal(dice);
+}
+
+/* By how much the squares of a t with df degrees of freedom exceed a normal's, so that its variance is 1. */
+static inline double heaviness(struct dice *dice, double df)
+{
+    double squares = 0.0;
+
+    for (int i = 0; i < (int)df; i++) {
+        double z = dice_normal(dice);
+
+        squares += z * z;
+    }
+    return df > 2.0 ? sqrt((df - 2.0) / squares) : 1.0;
+}
+
+/* The crew's noise in one family, size by size. */
+static inline void crew_course(struct dice *dice, const struct sweep *sweep, const struct crew_noise *noise, const double *common,
+                               double *out)
+{
+    double own[MOST_SIZES], scale = heaviness(dice, noise->heavy);
+    bool other = false;
+
+    course_over_sizes(dice, sweep->nsizes, own);
+    for (size_t s = 0; s < sweep->nsizes; s++) {
+        size_t bytes = sweep->first_bytes << s;
+        bool small = bytes < (1 << 20);
+
+        if (s == 0 || bytes == 2048 || bytes == 128 << 10)
+            other = dice_uniform(dice) < noise->modes;
+        out[s] = (small ? noise->small : noise->large) * scale * sqrt(0.5) * (common[s] + own[s]) -
+                 (small && other ? noise->mode_log : 0.0);
+    }
+}
+
+/* New times for all records of a result that sweep_make made. effect NULL: none. */
+static inline void sweep_fill(const struct sweep *sweep, struct lp_result *result, struct dice *dice,
+                              const struct crew_noise *noise, crew_effect *effect)
+{
+    struct sweep_crew crews[MOST_SETTINGS * 8];
+    size_t n = sweep_crews(sweep, crews), at = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double common[MOST_SIZES], slow = dice_uniform(dice) < noise->slow_share ? noise->slow_log : 0.0;
+
+        course_over_sizes(dice, sweep->nsizes, common);
+        for (size_t f = 0; f < sweep->ncollectives * sweep->nplacements; f++) {
+            double course[MOST_SIZES];
+
+            crew_course(dice, sweep, noise, common, course);
+            for (size_t s = 0; s < sweep->nsizes; s++) {
+                struct lp_record *record = result->record[at++];
+
+                sweep_time(record, sweep_base_us(record->cell.size_bytes) *
+                                       exp(course[s] + slow + noise->drift * crews[i].when + (effect ? effect(record) : 0.0)));
+            }
+        }
+    }
+}
+
 #endif
