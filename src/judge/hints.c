@@ -2,6 +2,7 @@
 #include "judge/hints.h"
 
 #include "base/json.h"
+#include "judge/self_check.h"
 
 #include <string.h>
 
@@ -98,8 +99,11 @@ static void add_words(const struct lp_result *result, json_t *hints)
 json_t *lp_hints(const struct lp_result *result)
 {
     json_t *hints = json_array();
+    char text[512];
 
     add_p2p(result, hints);
     add_words(result, hints);
+    if (lp_self_check(result, text, sizeof(text))[0])
+        json_array_append_new(hints, json_string(text));
     return hints;
 }

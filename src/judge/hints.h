@@ -1,6 +1,6 @@
 /*
- * What losses have in common: the one fact that tells most about them, and what to look at. From records only; nothing is
- * changed for the user.
+ * What losses have in common: the one fact that tells most about them, and what to look at; and figures that cannot be right
+ * (judge/self_check.h). From records only; nothing is changed for the user.
  */
 #ifndef LP_JUDGE_HINTS_H
 #define LP_JUDGE_HINTS_H
