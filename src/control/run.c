@@ -352,9 +352,10 @@ static int measure_all(struct lp_job *job)
                : "");
     since = lp_clock_now(job->link->clock);
     lp_job_link(job);
+    job->spent.link = 0.0; /* what its crews took is in the whole */
     lp_job_lap(job, &since, &job->spent.link);
     lp_job_variants(job);
-    lp_job_reap(job, &job->spent.variants.end);
+    lp_job_reap(job);
     lp_job_going(job); /* notes what became of the last crew */
     return finish(job);
 }

@@ -80,7 +80,7 @@ static bool needs(const struct lp_cell *cell, unsigned flag)
 void lp_tour_end_crew(struct lp_tour *tour)
 {
     lp_job_watch_end(tour->job, tour->crew, NULL, 0);
-    lp_job_end_crew(tour->job, tour->crew, &tour->seconds.end);
+    lp_job_end_crew(tour->job, tour->crew, &tour->job->spent.link);
     json_decref(tour->opening.errors);
     tour->opening.errors = NULL;
     tour->crew = NULL;

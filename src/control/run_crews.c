@@ -70,26 +70,32 @@ static void wait_for_memory(struct lp_job *job)
     lp_job_warn(job, text);
 }
 
-static void end_now(struct lp_job *job, struct lp_crew *crew, double *seconds)
+static double end_now(struct lp_job *job, struct lp_crew *crew)
 {
     int64_t since = lp_clock_now(job->link->clock);
     bool killed = !lp_crew_usable(crew);
+    double seconds = 0.0;
     struct lp_loss why;
 
     if (!lp_crew_end(crew, job->limits.end_ns, &why))
         lp_job_over(job, why.reason);
     if (killed && lp_job_going(job))
         wait_for_memory(job);
-    lp_job_lap(job, &since, seconds);
+    lp_job_lap(job, &since, &seconds);
+    return seconds;
 }
 
-void lp_job_reap(struct lp_job *job, double *seconds)
+double lp_job_reap(struct lp_job *job)
 {
     struct lp_crew *crew = job->leaving;
+    double seconds = 0.0;
 
     job->leaving = NULL;
     if (crew)
-        end_now(job, crew, seconds);
+        seconds = end_now(job, crew);
+    if (crew)
+        *job->leaving_seconds += seconds;
+    return seconds;
 }
 
 /* A GPU that takes one process at a time has no place for the next crew before this one is gone. */
@@ -97,13 +103,14 @@ void lp_job_end_crew(struct lp_job *job, struct lp_crew *crew, double *seconds)
 {
     if (!crew)
         return;
-    lp_job_reap(job, seconds);
+    lp_job_reap(job);
     if (lp_crew_usable(crew) && !job->machine.exclusive && lp_job_going(job)) {
         lp_crew_leave(crew);
         job->leaving = crew;
+        job->leaving_seconds = seconds;
         return;
     }
-    end_now(job, crew, seconds);
+    *seconds += end_now(job, crew);
 }
 
 /* ---- opening ---- */
@@ -204,9 +211,9 @@ static bool join(struct lp_job *job, struct lp_crew *crew, struct lp_opening *op
     bool good;
 
     if (opening->share)
-        lp_job_reap(job, waited);
+        *waited += lp_job_reap(job);
     good = lp_job_going(job) && ask(job, crew, json_incref(offer), blobs, opening, why);
-    lp_job_reap(job, waited);
+    *waited += lp_job_reap(job);
     good = good && lp_job_going(job);
     if (good && opening->share)
         good = ask(job, crew, arena_request(opening), blobs, opening, why);
@@ -232,8 +239,7 @@ bool lp_job_open_crew(struct lp_job *job, struct lp_crew *crew, struct lp_openin
     else
         json_decref(opening->offer);
     lp_job_lap(job, &since, &seconds->init);
-    seconds->init -= waited;
-    seconds->end += waited;
+    seconds->init -= waited; /* the other crew's */
     if (lp_job_going(job))
         return good;
     *why = (struct lp_loss){.kind = lp_crews_signal(job->crews) ? LP_LOSS_SIGNAL : LP_LOSS_AGENT, .rank = -1};
@@ -274,7 +280,6 @@ enum lp_status lp_job_survey(struct lp_job *job, struct lp_reason *why)
     struct lp_crew_spec spec;
     struct lp_crew *crew;
     enum lp_status st;
-    double seconds = 0.0;
 
     lp_job_crew_spec(job, "survey", n, &spec, &env);
     crew = lp_crew_start(job->crews, &spec);
@@ -290,6 +295,6 @@ enum lp_status lp_job_survey(struct lp_job *job, struct lp_reason *why)
         st = lp_machine_judge(seen, local_rank, n, &job->machine, job->result.head, why);
         lp_replies_release(replies, n);
     }
-    end_now(job, crew, &seconds);
+    end_now(job, crew);
     return st;
 }

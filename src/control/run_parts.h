@@ -36,6 +36,7 @@ struct lp_job {
     bool own_log_dir;        /* made by us, removed after a good run */
     uint32_t iteration;      /* of the next check */
     struct lp_crew *leaving; /* was told to; NULL: none */
+    double *leaving_seconds; /* what its end costs goes there */
     struct lp_settle *settle;
     struct lp_watch *watch;
     struct lp_spent spent;
@@ -69,7 +70,10 @@ void lp_job_head(struct lp_job *job, json_t *members);
  * takes memory or connects. Whoever reads what it wrote, or looks at idle GPUs, calls lp_job_reap before.
  */
 void lp_job_end_crew(struct lp_job *job, struct lp_crew *crew, double *seconds);
-void lp_job_reap(struct lp_job *job, double *seconds);
+
+/* Waits for the crew that leaves, if any; the seconds are added where its end was to count, which must still be there. Returns
+ * them. */
+double lp_job_reap(struct lp_job *job);
 
 /* One more warning for the head. Takes the reference. */
 void lp_job_warn(struct lp_job *job, json_t *text);

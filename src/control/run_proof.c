@@ -91,7 +91,7 @@ void lp_job_trace(struct lp_job *job, const struct lp_variant *variant, json_t *
     json_object_set_new(entry, "trace_logs", logs);
     if (lp_job_open_crew(job, crew, &opening, &seconds, &why))
         trace_cells(job, crew, variant, first, opening.arena_bytes);
-    lp_job_end_crew(job, crew, &seconds.end);
+    lp_job_end_crew(job, crew, &job->spent.evidence);
 }
 
 static void set_evidence(struct lp_record *record, const struct lp_proof_cell *cell)

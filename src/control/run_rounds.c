@@ -150,11 +150,13 @@ static void follow_ring(struct lp_course *course)
 static void trace_first(struct lp_course *course)
 {
     struct lp_job *job = course->job;
+    double before = job->spent.evidence;
     int64_t since = lp_clock_now(job->link->clock);
     bool measured = course->outcomes[LP_DONE] + course->outcomes[LP_WRONG] > 0;
 
     if (measured && lp_job_has_eager(job, course->variant) && lp_job_going(job))
         lp_job_trace(job, course->variant, course->entry, course->first_record);
+    job->spent.evidence = before; /* what its crew took is in the whole */
     lp_job_lap(job, &since, &job->spent.evidence);
     course->leaving = job->leaving ? lp_crew_id(job->leaving) : 0;
 }
@@ -163,15 +165,18 @@ static void trace_first(struct lp_course *course)
 static void prove_first(struct lp_course *course)
 {
     struct lp_job *job = course->job;
+    double link;
     int64_t since;
 
     if (job->leaving && lp_crew_id(job->leaving) == course->leaving)
-        lp_job_reap(job, &course->seconds.end);
+        lp_job_reap(job);
     since = lp_clock_now(job->link->clock);
     course->proven = lp_job_prove(job, course->variant, course->entry, course->first_record);
     lp_job_lap(job, &since, &job->spent.evidence);
+    link = job->spent.link;
     if (lp_course_is_default(course) && lp_job_going(job))
         follow_ring(course);
+    job->spent.link = link;
     lp_job_lap(job, &since, &job->spent.link);
 }
 
@@ -290,8 +295,13 @@ void lp_job_variants(struct lp_job *job)
     }
     for (int round = 1; round <= job->options->rounds && lp_job_going(job); round++)
         run_round(job, courses, round, since);
+    lp_job_reap(job); /* its seconds are a course's */
     stand(job, courses);
-    for (size_t i = 0; i < job->plan.variants.n; i++)
+    for (size_t i = 0; i < job->plan.variants.n; i++) {
         add_seconds(&job->spent.variants, &courses[i].seconds);
+        if (courses[i].begun)
+            lp_course_note(&courses[i]);
+    }
+    lp_job_head(job, json_pack("{s:O}", "variants", entries));
     free(courses);
 }
