@@ -68,12 +68,17 @@ void lp_job_head(struct lp_job *job, json_t *members)
     json_decref(members);
 }
 
-void lp_job_lap(const struct lp_job *job, int64_t *since, double *seconds)
+struct lp_lap lp_job_lap_begin(const struct lp_job *job)
 {
-    int64_t now = lp_clock_now(job->link->clock);
+    return (struct lp_lap){.since = lp_clock_now(job->link->clock), .ends = job->spent.ends};
+}
 
-    *seconds += (double)(now - *since) / 1e9;
-    *since = now;
+void lp_job_lap(const struct lp_job *job, struct lp_lap *lap, double *seconds)
+{
+    struct lp_lap now = lp_job_lap_begin(job);
+
+    *seconds += (double)(now.since - lap->since) / 1e9 - (now.ends - lap->ends);
+    *lap = now;
 }
 
 /* ---- set-up ---- */
@@ -342,7 +347,7 @@ static enum lp_status prepare(struct lp_job *job, int argc, char **argv, struct 
 static int measure_all(struct lp_job *job)
 {
     struct lp_reason why = {""};
-    int64_t since;
+    struct lp_lap lap;
 
     if (lp_journal_head(&job->journal, job->result.head, &why) != LP_OK)
         journal_trouble(job, &why);
@@ -350,10 +355,9 @@ static int measure_all(struct lp_job *job)
            job->plan.seconds > job->options->budget && !job->options->no_collectives
                ? ", more than the run's budget: cells may get less time"
                : "");
-    since = lp_clock_now(job->link->clock);
+    lap = lp_job_lap_begin(job);
     lp_job_link(job);
-    job->spent.link = 0.0; /* what its crews took is in the whole */
-    lp_job_lap(job, &since, &job->spent.link);
+    lp_job_lap(job, &lap, &job->spent.link);
     lp_job_variants(job);
     lp_job_reap(job);
     lp_job_going(job); /* notes what became of the last crew */
@@ -365,12 +369,12 @@ int lp_run(const struct lp_options *options, struct lp_link *link, int argc, cha
     static struct lp_job job; /* large tables: not for the stack */
     struct lp_reason why = {"out of memory"};
     enum lp_status st = set_up(&job, options, link, &why);
-    int64_t since = job.spent.since;
+    struct lp_lap lap = {.since = job.spent.since};
     int code;
 
     if (st == LP_OK)
         st = prepare(&job, argc, argv, &why);
-    lp_job_lap(&job, &since, &job.spent.survey);
+    lp_job_lap(&job, &lap, &job.spent.survey);
     if (st != LP_OK) {
         code = fail(&job, st, &why);
         tear_down(&job, false);

@@ -70,32 +70,30 @@ static void wait_for_memory(struct lp_job *job)
     lp_job_warn(job, text);
 }
 
-static double end_now(struct lp_job *job, struct lp_crew *crew)
+/* Its seconds go to *seconds. */
+static void end_now(struct lp_job *job, struct lp_crew *crew, double *seconds)
 {
     int64_t since = lp_clock_now(job->link->clock);
     bool killed = !lp_crew_usable(crew);
-    double seconds = 0.0;
     struct lp_loss why;
+    double took;
 
     if (!lp_crew_end(crew, job->limits.end_ns, &why))
         lp_job_over(job, why.reason);
     if (killed && lp_job_going(job))
         wait_for_memory(job);
-    lp_job_lap(job, &since, &seconds);
-    return seconds;
+    took = (double)(lp_clock_now(job->link->clock) - since) / 1e9;
+    *seconds += took;
+    job->spent.ends += took;
 }
 
-double lp_job_reap(struct lp_job *job)
+void lp_job_reap(struct lp_job *job)
 {
     struct lp_crew *crew = job->leaving;
-    double seconds = 0.0;
 
     job->leaving = NULL;
     if (crew)
-        seconds = end_now(job, crew);
-    if (crew)
-        *job->leaving_seconds += seconds;
-    return seconds;
+        end_now(job, crew, job->leaving_seconds);
 }
 
 /* A GPU that takes one process at a time has no place for the next crew before this one is gone. */
@@ -110,7 +108,7 @@ void lp_job_end_crew(struct lp_job *job, struct lp_crew *crew, double *seconds)
         job->leaving_seconds = seconds;
         return;
     }
-    *seconds += end_now(job, crew);
+    end_now(job, crew, seconds);
 }
 
 /* ---- opening ---- */
@@ -204,16 +202,16 @@ static json_t *arena_request(struct lp_opening *opening)
  * Memory comes after the communicator, which shows what is left; where the communicator needs the memory, before it. The last
  * crew is gone before either, and before anybody looks at what is free for the memory.
  */
-static bool join(struct lp_job *job, struct lp_crew *crew, struct lp_opening *opening, double *waited, struct lp_loss *why)
+static bool join(struct lp_job *job, struct lp_crew *crew, struct lp_opening *opening, struct lp_loss *why)
 {
     json_t *offer = opening->offer, *blobs = json_array();
     int n = lp_crew_size(crew);
     bool good;
 
     if (opening->share)
-        *waited += lp_job_reap(job);
+        lp_job_reap(job);
     good = lp_job_going(job) && ask(job, crew, json_incref(offer), blobs, opening, why);
-    *waited += lp_job_reap(job);
+    lp_job_reap(job);
     good = good && lp_job_going(job);
     if (good && opening->share)
         good = ask(job, crew, arena_request(opening), blobs, opening, why);
@@ -228,18 +226,15 @@ static bool join(struct lp_job *job, struct lp_crew *crew, struct lp_opening *op
 bool lp_job_open_crew(struct lp_job *job, struct lp_crew *crew, struct lp_opening *opening, struct lp_seconds *seconds,
                       struct lp_loss *why)
 {
-    const struct lp_clock *clock = job->link->clock;
-    int64_t since = lp_clock_now(clock);
+    struct lp_lap lap = lp_job_lap_begin(job);
     bool good = lp_crew_ready(crew, job->limits.init_ns, why);
-    double waited = 0.0;
 
-    lp_job_lap(job, &since, &seconds->start);
+    lp_job_lap(job, &lap, &seconds->start);
     if (good)
-        good = join(job, crew, opening, &waited, why);
+        good = join(job, crew, opening, why);
     else
         json_decref(opening->offer);
-    lp_job_lap(job, &since, &seconds->init);
-    seconds->init -= waited; /* the other crew's */
+    lp_job_lap(job, &lap, &seconds->init);
     if (lp_job_going(job))
         return good;
     *why = (struct lp_loss){.kind = lp_crews_signal(job->crews) ? LP_LOSS_SIGNAL : LP_LOSS_AGENT, .rank = -1};
@@ -295,6 +290,6 @@ enum lp_status lp_job_survey(struct lp_job *job, struct lp_reason *why)
         st = lp_machine_judge(seen, local_rank, n, &job->machine, job->result.head, why);
         lp_replies_release(replies, n);
     }
-    end_now(job, crew);
+    end_now(job, crew, &job->spent.survey);
     return st;
 }

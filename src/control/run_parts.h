@@ -21,6 +21,7 @@ struct lp_spent {
     double survey, link;
     struct lp_seconds variants; /* all of their crews that were timed */
     double evidence;            /* crews that only log, and reading what they wrote */
+    double ends;                /* of crews, all of them; each is in one of the above, its crew's */
 };
 
 struct lp_job {
@@ -58,8 +59,16 @@ void lp_job_crew_spec(struct lp_job *job, const char *name, int n, struct lp_cre
 /* A record of this run: counted, journalled, kept. Forgets the log of a good cell where logs will not stay. */
 void lp_job_add(struct lp_job *job, struct lp_record *record);
 
-/* Adds the seconds since *since, and starts anew. */
-void lp_job_lap(const struct lp_job *job, int64_t *since, double *seconds);
+/*
+ * A stretch of the run. lp_job_lap adds its seconds and starts anew; the ends of crews, which may be another's and are counted
+ * where they belong, are left out.
+ */
+struct lp_lap {
+    int64_t since;
+    double ends;
+};
+struct lp_lap lp_job_lap_begin(const struct lp_job *job);
+void lp_job_lap(const struct lp_job *job, struct lp_lap *lap, double *seconds);
 
 /* Members for the head, in memory and journal. Takes the reference. */
 void lp_job_head(struct lp_job *job, json_t *members);
@@ -71,9 +80,8 @@ void lp_job_head(struct lp_job *job, json_t *members);
  */
 void lp_job_end_crew(struct lp_job *job, struct lp_crew *crew, double *seconds);
 
-/* Waits for the crew that leaves, if any; the seconds are added where its end was to count, which must still be there. Returns
- * them. */
-double lp_job_reap(struct lp_job *job);
+/* Waits for the crew that leaves, if any; the seconds are added where its end was to count, which must still be there. */
+void lp_job_reap(struct lp_job *job);
 
 /* One more warning for the head. Takes the reference. */
 void lp_job_warn(struct lp_job *job, json_t *text);

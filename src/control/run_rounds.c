@@ -150,14 +150,12 @@ static void follow_ring(struct lp_course *course)
 static void trace_first(struct lp_course *course)
 {
     struct lp_job *job = course->job;
-    double before = job->spent.evidence;
-    int64_t since = lp_clock_now(job->link->clock);
+    struct lp_lap lap = lp_job_lap_begin(job);
     bool measured = course->outcomes[LP_DONE] + course->outcomes[LP_WRONG] > 0;
 
     if (measured && lp_job_has_eager(job, course->variant) && lp_job_going(job))
         lp_job_trace(job, course->variant, course->entry, course->first_record);
-    job->spent.evidence = before; /* what its crew took is in the whole */
-    lp_job_lap(job, &since, &job->spent.evidence);
+    lp_job_lap(job, &lap, &job->spent.evidence);
     course->leaving = job->leaving ? lp_crew_id(job->leaving) : 0;
 }
 
@@ -165,19 +163,15 @@ static void trace_first(struct lp_course *course)
 static void prove_first(struct lp_course *course)
 {
     struct lp_job *job = course->job;
-    double link;
-    int64_t since;
+    struct lp_lap lap = lp_job_lap_begin(job);
 
     if (job->leaving && lp_crew_id(job->leaving) == course->leaving)
         lp_job_reap(job);
-    since = lp_clock_now(job->link->clock);
     course->proven = lp_job_prove(job, course->variant, course->entry, course->first_record);
-    lp_job_lap(job, &since, &job->spent.evidence);
-    link = job->spent.link;
+    lp_job_lap(job, &lap, &job->spent.evidence);
     if (lp_course_is_default(course) && lp_job_going(job))
         follow_ring(course);
-    job->spent.link = link;
-    lp_job_lap(job, &since, &job->spent.link);
+    lp_job_lap(job, &lap, &job->spent.link);
 }
 
 /*
@@ -236,7 +230,7 @@ static void prove_all(struct lp_course *course)
 static void stand(struct lp_job *job, struct lp_course *courses)
 {
     size_t n = job->plan.variants.n;
-    int64_t since = lp_clock_now(job->link->clock);
+    struct lp_lap lap = lp_job_lap_begin(job);
     struct lp_proven **proven = calloc(n + 1, sizeof(*proven));
 
     for (size_t i = 0; proven && i < n; i++) {
@@ -245,7 +239,7 @@ static void stand(struct lp_job *job, struct lp_course *courses)
     }
     if (proven)
         lp_job_stand(job, proven, n);
-    lp_job_lap(job, &since, &job->spent.evidence);
+    lp_job_lap(job, &lap, &job->spent.evidence);
     for (size_t i = 0; i < n; i++)
         lp_proven_free(courses[i].proven);
     free(proven);

@@ -4,6 +4,8 @@
  */
 #include "scripted_run.h"
 
+#include <math.h>
+
 #define CELLS "-b", "64", "-e", "128", "--collectives", "allreduce", "--placement", "out", "-w", "1", "--only", "ring,tree,p2p-off"
 
 /* Crews that were started before the one before had left. */
@@ -90,13 +92,39 @@ static void test_never_after_a_kill(void **state)
     run_free(run);
 }
 
+/* A crew that leaves slowly: its seconds are its variant's, whoever waits for it, and are in the phases once. */
+static void test_seconds(void **state)
+{
+    static const char *const timings[] = {"graph", "pipelined"};
+    static const char *const crews[] = {"default", "ring", "tree-trace", "default-again", "link-ipc"};
+
+    (void)state;
+    for (size_t t = 0; t < COUNT_OF(timings); t++)
+        for (size_t c = 0; c < COUNT_OF(crews); c++) {
+            struct scripted_run *run = run_create("cuda", 2);
+            const json_t *seconds, *value;
+            const char *name;
+            double sum = 0.0;
+
+            run_fault(run, (struct fault){SLOW, AT_BYE, 1, crews[c], 0, 1});
+            run_play(run, (const char *[]){CELLS, "--timing", timings[t], NULL});
+            assert_true(run->code == 0 && is_complete(run));
+            seconds = json_object_get(run->result.head, "seconds");
+            json_object_foreach((json_t *)seconds, name, value) sum += strcmp(name, "total") ? json_number_value(value) : 0.0;
+            assert_true(fabs(sum - lp_json_num(seconds, "total", 0.0)) < 1e-6);
+            if (lp_json_num(seconds, "other", -1.0) < -1e-6)
+                fail_msg("%s, %s: other is %g s", timings[t], crews[c], lp_json_num(seconds, "other", 0.0));
+            if (strcmp(crews[c], "ring") == 0)
+                assert_true(lp_json_num(json_object_get(entry_of(run, "ring", 0), "seconds"), "end", 0.0) > 10.0);
+            run_free(run);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_overlaps),
-        cmocka_unit_test(test_exclusive),
-        cmocka_unit_test(test_same_results),
-        cmocka_unit_test(test_never_after_a_kill),
+        cmocka_unit_test(test_overlaps),           cmocka_unit_test(test_exclusive), cmocka_unit_test(test_same_results),
+        cmocka_unit_test(test_never_after_a_kill), cmocka_unit_test(test_seconds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
