@@ -16,15 +16,8 @@ cases=(device_to_device_memcpy_{write,read}_{ce,sm} device_to_device_bidirection
     host_to_device_bidirectional_memcpy_ce device_local_copy)
 mkdir -p "$out"
 
-timed() { # NAME COMMAND...: its output to NAME.txt, its wall time as a last line
-    local name=$1 start end rc
-    shift
-    start=$(date +%s.%N)
-    "$@" >"$out/$name.txt" 2>&1
-    rc=$?
-    end=$(date +%s.%N)
-    echo "# command: $* ; exit $rc ; wall $(awk "BEGIN {printf \"%.1f\", $end - $start}") s" | tee -a "$out/$name.txt"
-}
+# shellcheck source=scripts/timed.bash disable=SC1091
+. "$here/timed.bash"
 
 for run in 1 2 3 4 5; do
     timed "linkperf-$run" mpirun -np "$ranks" "$linkperf" p2p -J "$out/linkperf-$run.json"

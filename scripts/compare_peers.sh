@@ -13,15 +13,8 @@ all_gather=${ALL_GATHER_PERF:-all_gather_perf}
 ranks=$(nvidia-smi -L | grep -c '^GPU')
 mkdir -p "$out"
 
-timed() { # NAME COMMAND...: its output to NAME.txt, its wall time as a last line
-    local name=$1 start end rc
-    shift
-    start=$(date +%s.%N)
-    "$@" >"$out/$name.txt" 2>&1
-    rc=$?
-    end=$(date +%s.%N)
-    echo "# command: $* ; exit $rc ; wall $(awk "BEGIN {printf \"%.1f\", $end - $start}") s" | tee -a "$out/$name.txt"
-}
+# shellcheck source=scripts/timed.bash disable=SC1091
+. "$here/timed.bash"
 
 timed linkperf-full mpirun -np "$ranks" "$linkperf" -b 8 -e 1G -d float --timing pipelined,graph -J "$out/linkperf-1.json"
 for run in 2 3 4 5; do

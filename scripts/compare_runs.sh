@@ -16,15 +16,8 @@ all_gather=${ALL_GATHER_PERF:-all_gather_perf}
 ranks=$(nvidia-smi -L | grep -c '^GPU')
 mkdir -p "$out"
 
-timed() { # NAME COMMAND...: its output to NAME.txt, its wall time as a last line
-    local name=$1 start end rc
-    shift
-    start=$(date +%s.%N)
-    "$@" >"$out/$name.txt" 2>&1
-    rc=$?
-    end=$(date +%s.%N)
-    echo "# command: $* ; exit $rc ; wall $(awk "BEGIN {printf \"%.1f\", $end - $start}") s" | tee -a "$out/$name.txt"
-}
+# shellcheck source=scripts/timed.bash disable=SC1091
+. "$here/timed.bash"
 
 case $part in
 five)
