@@ -109,9 +109,9 @@ static void print_method(const struct lp_judgement *judgement, FILE *out)
     fprintf(
         out,
         "\njudged over %d rounds, %zu comparisons together: were all settings identical, at most %.0f of 100 such runs would claim "
-        "anything at all\nratios are times, reference / setting: above 1 is faster; intervals hold together; less than %.1f "
-        "percent "
-        "counts as no difference\n",
+        "anything at all\nratios are times, reference / setting: above 1 is faster; of several sizes their geometric mean, each "
+        "size with "
+        "the same weight; intervals hold together; less than %.1f percent counts as no difference\n",
         judgement->verdicts.times.rounds, judgement->verdicts.tests, 100.0 * LP_JUDGE_ALPHA, 100.0 * LP_JUDGE_FLOOR);
 }
 
